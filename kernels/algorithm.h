@@ -227,6 +227,9 @@ enum class Group {
   decoding,      ///< one query and a K/V cache
 };
 
+/// Marker shape of an algorithm in plots, which determines its hue (profiler/style/tokens.h).
+enum class PlotSlot { circle, square, diamond, triangle, triangle_down, plus, pentagon, star };
+
 /// Axes whose values are all combined, in command-line notation.
 struct PresetGrid {
   std::vector<std::string_view> axes;
@@ -245,6 +248,8 @@ struct Facts {
   std::string short_title;              ///< "FA2": for legends
   std::string source;                   ///< paper, section, algorithm number
   Message tile_meaning;                 ///< effect of Br and Bc, one sentence for tooltips
+  PlotSlot plot_slot = PlotSlot::star;  ///< hue and marker in plots; star: user-defined kernels and libraries
+  int plot_variant = 0;                 ///< distinguishes the algorithms of a slot: 0 to 3
   std::optional<PowerLaw> power_law{};  ///< growth of the bytes in N, d and M, if sweeps can verify it
   /// Nominal FLOPs: matrix products of a pass over the visible pairs, for any tile. Basis of TFLOP/s and arithmetic
   /// intensity. AttentionModel::executed_flops() are the FLOPs that the kernels run.

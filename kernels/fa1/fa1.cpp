@@ -289,6 +289,7 @@ class FlashAttention1 final : public TwoPassAlgorithm {
                           .short_title = "FA1",
                           .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
                           .tile_meaning = msg::tile_meaning::key_tiles{},
+                          .plot_slot = PlotSlot::square,
                           .power_law = theorem_2(),
                           .forward_side = TileSide::bc,
                           .backward_side = TileSide::bc,

@@ -161,6 +161,7 @@ class FlashAttention2 final : public TwoPassAlgorithm {
                           .short_title = "FA2",
                           .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
                           .tile_meaning = msg::tile_meaning::query_tiles{},
+                          .plot_slot = PlotSlot::diamond,
                           .power_law = theorem_2(),
                           .forward_side = TileSide::br,
                           .backward_side = TileSide::bc,

@@ -442,6 +442,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
                           .short_title = "FA3",
                           .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
                           .tile_meaning = msg::tile_meaning::warpgroups{},
+                          .plot_slot = PlotSlot::triangle,
                           .power_law = theorem_2(),
                           .forward_side = TileSide::br,
                           .backward_side = TileSide::bc,

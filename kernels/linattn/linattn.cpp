@@ -122,6 +122,7 @@ class LinearAttention final : public Algorithm {
                    .short_title = "Linear",
                    .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
                    .tile_meaning = msg::linattn::tile_meaning{},
+                   .plot_slot = PlotSlot::plus,
                    .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
                    .nominal_flops = linear_flops,
                    .flops_per_exponential = linear_flops_per_exponential,

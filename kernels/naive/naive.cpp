@@ -344,6 +344,7 @@ class NaiveAttention final : public Algorithm {
                    .short_title = "Naive",
                    .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
                    .tile_meaning = msg::tile_meaning::gemm{},
+                   .plot_slot = PlotSlot::circle,
                    .paper_column = PaperColumn::standard,
                    .groups = {Group::prefill, Group::paper, Group::decoding},
                    .head_dims = supported_head_dims<naive::supported_head_dim>(),

@@ -26,6 +26,7 @@ struct Scheme {
   std::string name;
   std::string title;
   std::string short_title;
+  int plot_variant;
   std::string source;
   std::int64_t (*link_bytes)(const AttentionProblem&);  ///< bytes over links, all GPUs, closed form
   bool overlaps_copies;
@@ -91,6 +92,8 @@ class MultiGpuSequence final : public Algorithm {
     facts.name = scheme.name;
     facts.title = scheme.title;
     facts.short_title = scheme.short_title;
+    facts.plot_slot = PlotSlot::pentagon;
+    facts.plot_variant = scheme.plot_variant;
     facts.source = scheme.source;
     facts.link_bytes = scheme.link_bytes;
     facts.overlaps_copies = scheme.overlaps_copies;
@@ -483,6 +486,7 @@ std::unique_ptr<const Algorithm> make_ring() {
       ringattn::Scheme{"ring",
                        "Ring attention",
                        "Ring",
+                       0,
                        "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
                        "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
                        ringattn::ring_link_bytes,
@@ -499,6 +503,7 @@ std::unique_ptr<const Algorithm> make_allgather() {
       ringattn::Scheme{"allgather",
                        "All-gather attention",
                        "All-gather",
+                       1,
                        "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
                        ringattn::ring_link_bytes,
                        false,
@@ -514,6 +519,7 @@ std::unique_ptr<const Algorithm> make_ulysses() {
       ringattn::Scheme{"ulysses",
                        "All-to-all attention (Ulysses)",
                        "Ulysses",
+                       2,
                        "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3",
                        ringattn::ulysses_link_bytes,
                        false,

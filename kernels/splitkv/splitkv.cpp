@@ -307,6 +307,7 @@ class SplitKv final : public Algorithm {
                    .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
                              "(arXiv 2307.08691)",
                    .tile_meaning = msg::tile_meaning::splits{},
+                   .plot_slot = PlotSlot::triangle_down,
                    .for_decoding = true,
                    .groups = {Group::decoding},
                    .dtypes = {DType::fp16, DType::bf16, DType::fp8},

@@ -15,6 +15,7 @@
 #include "profiler/lesson/ledger.h"
 #include "profiler/lesson/online_softmax.h"
 #include "profiler/plan/text.h"
+#include "profiler/style/tokens.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -149,8 +150,10 @@ class Page {
         "charset=\"utf-8\">\n<meta name=\"generator\" content=\"{}\">\n<meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\">\n<meta "
         "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
-        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>",
-        markup(texts_.language), generator, title, embedded_lesson("web/lesson.css"));
+        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>:root{{{}}}"
+        "[data-theme=dark]{{color-scheme:dark;{}}}{}</style>",
+        markup(texts_.language), generator, title, style::css_properties(false), style::css_properties(true),
+        embedded_lesson("web/lesson.css"));
   }
 
   /// Concatenates the scripts into one function: page.js first, start.js last.

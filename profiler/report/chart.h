@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of a report and their SVG pictures. Pictures need no script or external style. Provenance is visible without
-// color: measured and derived solid with filled markers, modeled thin and dashed without markers, simulated dotted with
-// hollow markers, imported dash-dotted.
+// Charts of a report and their SVG pictures. Pictures need no script or external style. Hue and marker shape show the
+// algorithm. Measured, derived and imported: solid with filled markers; modeled: thin without markers; simulated:
+// dotted with hollow markers.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/metrics/point.h"
+#include "profiler/style/tokens.h"
 
 namespace attnscope::report {
 
@@ -32,18 +33,12 @@ struct Mark {
   std::string read_out_text;  ///< read-out text; if empty, the point has no marker but the line passes through it
 };
 
-/// Palette hues. Each has two shades with different marker shapes.
-inline constexpr int palette_hues = 6;
-/// Returns a palette index: one hue per series, the second shade for an older run of it.
-[[nodiscard]] constexpr int palette_color(std::size_t hue, bool older) {
-  return static_cast<int>(hue % palette_hues) + (older ? palette_hues : 0);
-}
-
 struct Line {
-  std::string label;  ///< shown at the end of the line
-  int color = 0;      ///< palette index
+  std::string label;                                           ///< shown at the end of the line
+  std::optional<style::PlotIdentity> identity = std::nullopt;  ///< empty: gray, belongs to no algorithm
+  bool dashed = false;                                         ///< second run or device of an identity
   Provenance provenance = Provenance::measured;
-  std::vector<Mark> marks;  ///< sorted by x
+  std::vector<Mark> marks = {};  ///< sorted by x
 };
 
 struct LineChart {
@@ -69,6 +64,7 @@ struct HeatMap {
   double low = 0;                           ///< lower end of the color scale
   double high = 0;
   bool less_is_better = true;  ///< bright colors are better
+  bool slowdowns = false;      ///< color by bins of the ratio to `low` instead
   std::string unit_text;       ///< unit in the legend: "ms"
   int digits = 3;              ///< significant digits that distinguish `low` and `high`
 };

@@ -171,7 +171,9 @@ std::optional<Figure> ratio_figure(const Context& context, const CandidateCompar
   for (const RatioLine& each : drawn) {
     const std::string label = line_title(each.words, words);
     const ComparedPair& first = *each.at.begin()->second;
-    Line line{label, static_cast<int>(chart.lines.size()), kind_of(context.table(), first.other.front()), {}};
+    Line line{.label = label,
+              .identity = style::identity_of(context.table().algorithm(first.other.front())),
+              .provenance = kind_of(context.table(), first.other.front())};
     for (const auto& [n, pair] : each.at) {
       const RatioInterval& time = pair->verdict.time;
       line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
@@ -190,8 +192,9 @@ std::optional<Figure> ratio_figure(const Context& context, const CandidateCompar
   for (const auto& [value, label] :
        {std::pair(1.0, text(msg::report::ratio_one{})), std::pair(1 / (1 + margin), text(msg::report::ratio_margin{})),
         std::pair(1 + margin, text(msg::report::ratio_margin{}))}) {
-    chart.lines.push_back(
-        {label, 5, Provenance::modeled, {{least, value, value, value, ""}, {most, value, value, value, ""}}});
+    chart.lines.push_back({.label = label,
+                           .provenance = Provenance::modeled,
+                           .marks = {{least, value, value, value, ""}, {most, value, value, value, ""}}});
   }
   Figure figure;
   figure.id = id;

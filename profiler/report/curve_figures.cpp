@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "messages/report.h"
@@ -65,19 +66,20 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
   const analysis::Quantity quantity = bytes ? analysis::Quantity::dram : analysis::Quantity::time;
   const analysis::CurveSet set = curves_of(context, *plot);
   LineChart chart;
-  std::vector<std::string> hues;
+  std::map<std::string, std::vector<std::string>> sides;  // key: algorithm; runs and devices
   std::vector<std::string> labels;
   bool has_values = false;
   for (const Curve& curve : set.curves) {
     const bool minimum = curve.kind == CurveKind::compulsory;
     if (minimum ? !bytes : curve.quantity != quantity) continue;
     has_values = has_values || (curve.kind == CurveKind::measured && !curve.points.empty());
-    Line line{curve_text(context, curve), 5, curve.provenance, {}};
+    Line line{.label = curve_text(context, curve), .provenance = curve.provenance};
     if (!minimum) {
-      const std::string key = curve.name.algorithm + '\n' + curve.name.label + '\n' + curve.name.device;
-      const auto hue = static_cast<std::size_t>(std::ranges::find(hues, key) - hues.begin());
-      if (hue == hues.size()) hues.push_back(key);
-      line.color = palette_color(hue, curve.name.age > 0);
+      line.identity = style::identity_of(curve.name.algorithm);
+      const std::string side = fmt::format("{}\n{}\n{}", curve.name.label, curve.name.device, curve.name.age);
+      std::vector<std::string>& known = sides[curve.name.algorithm];
+      if (std::ranges::find(known, side) == known.end()) known.push_back(side);
+      line.dashed = known.front() != side;
     }
     for (const CurvePoint& point : curve.points) {
       line.marks.push_back(

@@ -14,23 +14,21 @@
 namespace attnscope::report {
 namespace {
 
-constexpr std::string_view style = R"css(
-:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--faint:#d9d9d9;--link:#0a58a8}
-@media screen and (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--faint:#3a3d44;--link:#7db8f5}}
+constexpr std::string_view page_style = R"css(
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:60rem;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
+body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:60rem;background:var(--surface);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
 h1{margin:.2rem 0;font-size:1.7rem}
 h3{margin:1.1rem 0 .3rem;font-size:1rem}
-a{color:var(--link)}p{margin:.45rem 0}
+a{color:var(--accent)}p{margin:.45rem 0}
 figure{margin:1rem 0;break-inside:avoid}figcaption,caption{text-align:left;font-size:.88rem;padding:.3rem 0}
-svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px solid var(--link)}
+svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px solid var(--accent)}
 .said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;font-variant-numeric:tabular-nums}
-th,td{border-bottom:1px solid var(--faint);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
+th,td{border-bottom:1px solid var(--grid);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
 td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}td.w{min-width:11rem}
-th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}
+th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--accent)}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
-tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
+tr:target{outline:2px solid var(--accent)}footer{margin-top:3rem;font-size:.82rem}
 @page{size:A4;margin:18mm 14mm 18mm}
 @media print{td{min-width:0}td.w{min-width:38mm}
 th button{display:contents}body{max-width:none;padding:0;font-size:10pt}.said,th button::after{display:none}
@@ -136,7 +134,10 @@ std::string to_html(const Document& document) {
   out +=
       R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline'">)"
       "\n";
-  out += "<title>" + markup(document.title) + "</title>\n<style>" + std::string(style) + chart_style();
+  out += fmt::format(
+      "<title>{}</title>\n<style>:root{{color-scheme:light dark;{}}}@media screen and "
+      "(prefers-color-scheme:dark){{:root{{{}}}}}{}{}",
+      markup(document.title), style::css_properties(false), style::css_properties(true), page_style, chart_style());
   // Browsers that support margin boxes print a running header and page numbers.
   out += fmt::format(
       "@page{{@top-left{{content:\"{}\";font-size:8pt}}@bottom-right{{content:counter(page) \" / \" "

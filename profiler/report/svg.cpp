@@ -13,14 +13,6 @@
 namespace attnscope::report {
 namespace {
 
-/// Okabe-Ito palette (color-blind safe), brighter on dark backgrounds. Second shades have more contrast.
-constexpr std::array<std::string_view, palette_size> on_light{"#0072b2", "#b84a00", "#007a5a", "#a3447f",
-                                                              "#8a6500", "#444444", "#003a5c", "#662900",
-                                                              "#003d2d", "#571f42", "#473400", "#111111"};
-constexpr std::array<std::string_view, palette_size> on_dark{"#56b4e9", "#ff8c42", "#2fc79a", "#e69ac7",
-                                                             "#e8b730", "#c0c0c0", "#c4e6fb", "#ffd5b8",
-                                                             "#b5f0de", "#f9e0ef", "#f9ebb8", "#f2f2f2"};
-
 /// Returns the width of the character that starts with this byte in units of a letter; 0 for continuation bytes. CJK
 /// characters are nearly twice as wide.
 double columns_of(char c) {
@@ -28,15 +20,21 @@ double columns_of(char c) {
   return (byte & 0xC0U) == 0x80U ? 0 : byte >= 0xE3U ? 1.8 : 1;
 }
 
-std::string colors(const std::array<std::string_view, palette_size>& palette, std::string_view paper,
-                   std::string_view ink, std::string_view faint) {
+/// CSS rules of the colors of one theme.
+std::string colors(bool dark) {
+  using style::Token;
+  const auto token = [dark](Token each) { return style::hex(style::color(each).in(dark)); };
   std::string rules = fmt::format(
-      ".bg{{fill:{0}}}.t,.h{{fill:{1}}}.a{{stroke:{1}}}.g{{stroke:{2}}}.o{{fill:{0}}}.n{{fill:{2}}}"
-      ".best{{stroke:{1}}}",
-      paper, ink, faint);
-  for (std::size_t k = 0; k < palette.size(); ++k) {
-    rules += fmt::format(".l{0}{{stroke:{1}}}.f{0}{{fill:{1};stroke:{1}}}.e{0}{{fill:{2};stroke:{1}}}.w{0}{{fill:{1}}}",
-                         k, palette.at(k), paper);
+      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{3}}}",
+      token(Token::surface), token(Token::ink), token(Token::grid), token(Token::reference));
+  for (std::size_t place = 0; place < style::plot_slots * style::slot_variants; ++place) {
+    const style::PlotIdentity identity = style::category_identity(place);
+    rules += fmt::format(".{}{{color:{}}}", color_class(identity), style::hex(style::color(identity).in(dark)));
+  }
+  for (std::size_t bin = 0; bin < style::slowdown_bins; ++bin) {
+    const style::Rgb fill = style::slowdown_color(bin).in(dark);
+    rules += fmt::format(".b{0}{{fill:{1}}}.b{0} text,.u{0}{{fill:{2}}}", bin, style::hex(fill),
+                         style::hex(style::readable_on(fill)));
   }
   return rules;
 }
@@ -65,6 +63,10 @@ std::string tick_label(const Axis& axis, double value) {
 }
 
 }  // namespace
+
+std::string color_class(const std::optional<style::PlotIdentity>& identity) {
+  return identity ? fmt::format("c{}{}", static_cast<int>(identity->slot), identity->variant) : "c";
+}
 
 std::string coordinate(double value) {
   const double rounded = std::round(value * 100) / 100;
@@ -134,14 +136,13 @@ std::string Svg::finish(const Chart& chart, const std::string& id, double height
 std::string chart_style() {
   return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:12px;"
          "font-weight:600}svg "
-         ".hs{font-size:10px}.a,.g{fill:none;stroke-width:1}.s{fill:none;stroke-width:2}.i{fill:none;stroke-width:1.2;"
-         "stroke-dasharray:6 4}.d{fill:none;stroke-width:1.8;stroke-dasharray:1.5 4;stroke-linecap:round}"
-         ".k{fill:none;stroke-width:1.6;stroke-dasharray:8 3 1.5 "
-         "3}.b{stroke-width:1}.lead{fill:none;stroke-width:.6;stroke-opacity:.6}.best{fill:none;stroke-width:2.5}"
+         ".hs{font-size:10px}.a,.g{fill:none;stroke-width:1}.l{stroke:currentColor;fill:none}.s{stroke-width:2}"
+         ".i,.b{stroke-width:1}.d{stroke-width:2;stroke-dasharray:.1 4;stroke-linecap:round}.q{stroke-dasharray:7 4}"
+         ".f{fill:currentColor}.f,.e{stroke:currentColor;stroke-width:1.5}.lead{stroke:currentColor;fill:none;"
+         "stroke-width:.6;stroke-opacity:.6}.best{fill:none;stroke-width:2.5}"
          ".hatch{stroke:#888;stroke-width:1;fill:none}.sim{fill:none;stroke:#fff;stroke-width:1.5;stroke-dasharray:2 "
-         "2}.p{stroke-width:.75;stroke:#fff}.w,.dark{fill:#fff}.light{fill:#000}.m:hover .s,.m.on{stroke-width:3}" +
-         colors(on_light, "#ffffff", "#1a1a1a", "#d9d9d9") + "@media screen and (prefers-color-scheme:dark){" +
-         colors(on_dark, "#16181c", "#e6e6e6", "#3a3d44") + "}";
+         "2}.p{stroke-width:.75;stroke:#fff}.dark{fill:#fff}.light{fill:#000}.m:hover .s,.m.on{stroke-width:3}" +
+         colors(false) + "@media screen and (prefers-color-scheme:dark){" + colors(true) + "}";
 }
 
 Scale::Scale(const Axis& axis, double least, double most, double from, double to)

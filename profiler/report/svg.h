@@ -2,6 +2,7 @@
 // SVG primitives of charts. Internal to profiler/report.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,6 @@
 namespace attnscope::report {
 
 inline constexpr double picture_width = 760;
-inline constexpr int palette_size = 2 * palette_hues;
 
 /// An SVG under construction. CSS classes are those of chart_style().
 class Svg {
@@ -62,6 +62,10 @@ class Scale {
   std::vector<Tick> ticks_;
 };
 
+/// CSS class that sets `color`; empty identity: the reference gray.
+[[nodiscard]] std::string color_class(const std::optional<style::PlotIdentity>& identity);
+/// Returns a marker; `classes` has color_class().
+[[nodiscard]] std::string marker(double x, double y, style::PlotIdentity identity, std::string_view classes);
 /// Formats a coordinate with at most two decimals; never "-0".
 [[nodiscard]] std::string coordinate(double value);
 /// Truncates text to a width in pixels, with an ellipsis.

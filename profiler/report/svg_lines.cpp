@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -18,7 +17,8 @@ constexpr double plot_left = 74;
 constexpr double plot_top = 30;
 constexpr double shortest_plot = 310;
 constexpr double label_height = 14;
-constexpr double widest_label = 230;
+constexpr double widest_label = 240;
+constexpr double label_mark = 11;  ///< space of the marker before a label
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
@@ -30,46 +30,15 @@ struct Extent {
   }
 };
 
-/// Returns the stroke class of chart_style(): solid, thin dashed, dotted, dash-dotted.
-char stroke_class(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::measured:
-    case Provenance::derived:
-      return 's';
-    case Provenance::modeled:
-      return 'i';
-    case Provenance::simulated:
-    case Provenance::extrapolated:
-      return 'd';
-    case Provenance::imported:
-      return 'k';
-  }
-  return 's';
+/// Returns the stroke classes of chart_style().
+std::string_view stroke_classes(const Line& line) {
+  if (line.provenance == Provenance::modeled) return "l i";
+  if (is_simulated(line.provenance)) return "l d";
+  return line.dashed ? "l s q" : "l s";
 }
 
-/// Returns one of four marker shapes, or one of four others for the second shades.
-std::string shape(double x, double y, int color, std::string_view classes) {
-  const std::string at_x = coordinate(x);
-  const std::string at_y = coordinate(y);
-  if (color % palette_size >= palette_hues) {
-    constexpr std::array<std::string_view, 4> others{"m-1.7 -5h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3v-3.4h3.3z",
-                                                     "m-5.4 -2.6h10.8v5.2h-10.8z", "m0 5l-4.6 -8.4h9.2z",
-                                                     "m-5.4 0l2.7 -4.6h5.4l2.7 4.6l-2.7 4.6h-5.4z"};
-    return fmt::format(R"(<path d="M{} {}{}" class="{}"/>)", at_x, at_y,
-                       others.at(static_cast<std::size_t>(color % palette_hues) % others.size()), classes);
-  }
-  switch (color % 4) {
-    case 0:
-      return fmt::format(R"(<circle cx="{}" cy="{}" r="4" class="{}"/>)", at_x, at_y, classes);
-    case 1:
-      return fmt::format(R"(<rect x="{}" y="{}" width="7.4" height="7.4" class="{}"/>)", coordinate(x - 3.7),
-                         coordinate(y - 3.7), classes);
-    case 2:
-      return fmt::format(R"(<path d="M{} {}l4.6 8.4h-9.2z" class="{}"/>)", at_x, coordinate(y - 5), classes);
-    default:
-      return fmt::format(R"(<path d="M{} {}l5.2 5.2l-5.2 5.2l-5.2 -5.2z" class="{}"/>)", at_x, coordinate(y - 5.2),
-                         classes);
-  }
+std::string mark_classes(const Line& line) {
+  return (is_simulated(line.provenance) ? "e " : "f ") + color_class(line.identity);
 }
 
 class LineChartPainter {
@@ -104,7 +73,7 @@ class LineChartPainter {
  private:
   static double right_edge(const LineChart& chart) {
     double widest = 60;
-    for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + 22);
+    for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + label_mark + 20);
     return picture_width - std::min(widest, widest_label);
   }
   /// The plot is as tall as its labels.
@@ -142,12 +111,12 @@ class LineChartPainter {
       if (path.empty() || line.provenance != Provenance::modeled) return;
       path += "m-12 0h24";
     }
-    svg.raw(fmt::format(R"(<path d="{}" class="{} l{}"/>)", path, stroke_class(line.provenance),
-                        line.color % palette_size));
+    svg.raw(fmt::format(R"(<path d="{}" class="{} {}"/>)", path, stroke_classes(line), color_class(line.identity)));
   }
 
   void draw_marks(Svg& svg, const Line& line) const {
-    const int color = line.color % palette_size;
+    const std::string color = color_class(line.identity);
+    const std::string bar = "l b " + color;
     for (const Mark& mark : line.marks) {
       if (!drawable(mark) || mark.read_out_text.empty()) continue;
       const double x = x_.at(mark.x);
@@ -156,18 +125,17 @@ class LineChartPainter {
         const double low = y_.at(mark.low);
         const double high = y_.at(mark.high);
         if (low - high > 8) {
-          svg.line(x, low, x, high, fmt::format("b l{}", color));
-          svg.line(x - 3, low, x + 3, low, fmt::format("b l{}", color));
-          svg.line(x - 3, high, x + 3, high, fmt::format("b l{}", color));
+          svg.line(x, low, x, high, bar);
+          svg.line(x - 3, low, x + 3, low, bar);
+          svg.line(x - 3, high, x + 3, high, bar);
         }
       }
       if (line.provenance == Provenance::modeled) {
         // Invisible hover target.
-        svg.raw(fmt::format(R"(<circle cx="{}" cy="{}" r="3" class="w{}" opacity="0"/>)", coordinate(x),
-                            coordinate(y_.at(mark.y)), color));
-      } else {
         svg.raw(
-            shape(x, y_.at(mark.y), line.color, fmt::format("{}{}", is_simulated(line.provenance) ? 'e' : 'f', color)));
+            fmt::format(R"(<circle cx="{}" cy="{}" r="3" opacity="0"/>)", coordinate(x), coordinate(y_.at(mark.y))));
+      } else {
+        svg.raw(marker(x, y_.at(mark.y), line.identity.value_or(style::PlotIdentity{}), mark_classes(line)));
       }
       svg.close();
     }
@@ -195,10 +163,11 @@ class LineChartPainter {
     for (auto label = labels.rbegin(); label != labels.rend(); ++label)
       below = label->y = std::min(label->y, below - label_height);
     for (const Label& label : labels) {
-      const int color = label.line->color % palette_size;
-      svg.line(label.x + 6, label.wanted, right_ + 12, label.y, fmt::format("lead l{}", color));
-      svg.text(right_ + 15, label.y + 4, fit_text(label.line->label, picture_width - right_ - 15), Svg::Anchor::start,
-               fmt::format("w{}", color));
+      svg.line(label.x + 6, label.wanted, right_ + 10, label.y, "lead " + color_class(label.line->identity));
+      const bool marked = label.line->identity && label.line->provenance != Provenance::modeled;
+      if (marked) svg.raw(marker(right_ + 16, label.y, *label.line->identity, mark_classes(*label.line)));
+      const double x = right_ + (marked ? label_mark : 0) + 13;
+      svg.text(x, label.y + 4, fit_text(label.line->label, picture_width - x), Svg::Anchor::start);
     }
   }
 
@@ -210,6 +179,20 @@ class LineChartPainter {
 };
 
 }  // namespace
+
+std::string marker(double x, double y, style::PlotIdentity identity, std::string_view classes) {
+  constexpr double radius = 4;
+  const std::vector<style::MarkerPoint> corners = style::marker_outline(identity);
+  if (corners.empty()) {
+    return fmt::format(R"(<circle cx="{}" cy="{}" r="{}" class="{}"/>)", coordinate(x), coordinate(y), radius, classes);
+  }
+  std::string path;
+  for (const style::MarkerPoint& corner : corners) {
+    path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x + radius * corner.x),
+                        coordinate(y + radius * corner.y));
+  }
+  return fmt::format(R"(<path d="{}z" class="{}"/>)", path, classes);
+}
 
 std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placement placed) {
   Svg svg;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -11,26 +10,6 @@
 
 namespace attnscope::report {
 namespace {
-
-using Color = std::array<double, 3>;
-/// Viridis (CC0): monotonic lightness, readable in grayscale and for color-blind readers.
-constexpr std::array<Color, 6> viridis{
-    {{68, 1, 84}, {65, 68, 135}, {42, 120, 142}, {34, 168, 132}, {122, 209, 81}, {253, 231, 37}}};
-
-Color color_at(double share) {
-  const double place = std::clamp(share, 0.0, 1.0) * (viridis.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(place), viridis.size() - 2);
-  const double part = place - static_cast<double>(below);
-  Color color{};
-  for (std::size_t k = 0; k < color.size(); ++k)
-    color.at(k) = viridis.at(below).at(k) * (1 - part) + viridis.at(below + 1).at(k) * part;
-  return color;
-}
-
-std::string hex(const Color& color) {
-  return fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(std::lround(color[0])),
-                     static_cast<int>(std::lround(color[1])), static_cast<int>(std::lround(color[2])));
-}
 
 /// Returns brightness in [0, 1]; 1 is the best value.
 double brightness(const HeatMap& map, double value) {
@@ -45,10 +24,18 @@ void draw_cell(Svg& svg, const HeatMap& map, const MapCell& cell, double x, doub
   if (cell.read_out_text.empty()) return;
   svg.open_mark(cell.read_out_text);
   if (cell.value) {
-    const double share = brightness(map, *cell.value);
-    svg.rect(x, y, width, height, "p", fmt::format(R"(fill="{}")", hex(color_at(share))));
+    std::string ink;
+    if (map.slowdowns) {
+      const std::size_t bin = style::slowdown_bin(*cell.value / map.low);
+      svg.rect(x, y, width, height, fmt::format("p b{}", bin));
+      ink = fmt::format("u{}", bin);
+    } else {
+      const style::Rgb fill = style::viridis(brightness(map, *cell.value));
+      svg.rect(x, y, width, height, "p", fmt::format(R"(fill="{}")", style::hex(fill)));
+      ink = style::readable_on(fill) == 0xffffff ? "dark" : "light";
+    }
     if (width_of(cell.text) <= width - 2 && height >= 12) {
-      svg.text(x + width / 2, y + height / 2 + 4, cell.text, Svg::Anchor::middle, share > 0.55 ? "light" : "dark");
+      svg.text(x + width / 2, y + height / 2 + 4, cell.text, Svg::Anchor::middle, ink);
     }
     if (cell.hollow) svg.rect(x + 1.5, y + 1.5, width - 3, height - 3, "sim");
     if (cell.best) svg.rect(x + 1, y + 1, width - 2, height - 2, "best");
@@ -61,12 +48,26 @@ void draw_cell(Svg& svg, const HeatMap& map, const MapCell& cell, double x, doub
   svg.close();
 }
 
+/// Key of the bins: upper limits of the slowdown, and the fastest time.
+void draw_bins(Svg& svg, const HeatMap& map, double y) {
+  constexpr double left = 74;
+  constexpr double width = 64;
+  for (std::size_t bin = 0; bin < style::slowdown_bins; ++bin) {
+    const double x = left + static_cast<double>(bin) * width;
+    svg.rect(x, y - 2, width - 2, 16, fmt::format("b{}", bin));
+    svg.text(x + width / 2 - 1, y + 10, style::slowdown_label(bin), Svg::Anchor::middle, fmt::format("u{}", bin));
+  }
+  svg.text(left + style::slowdown_bins * width + 8, y + 10,
+           fmt::format("0% = {} {}", number_text(map.low, map.digits), map.unit_text), Svg::Anchor::start);
+}
+
 void draw_key(Svg& svg, const HeatMap& map, double y) {
   constexpr int steps = 24;
   constexpr double left = 74;
   constexpr double width = 9;
   for (int k = 0; k < steps; ++k) {
-    svg.rect(left + k * width, y, width + 0.5, 10, "", fmt::format(R"(fill="{}")", hex(color_at((k + 0.5) / steps))));
+    svg.rect(left + k * width, y, width + 0.5, 10, "",
+             fmt::format(R"(fill="{}")", style::hex(style::viridis((k + 0.5) / steps))));
   }
   const double dark = map.less_is_better ? map.high : map.low;
   const double bright = map.less_is_better ? map.low : map.high;
@@ -99,7 +100,11 @@ std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, 
   }
   svg.text(left + columns * width / 2, bottom + 32, map.x_title, Svg::Anchor::middle);
   svg.vertical_text(14, top + rows * height / 2, map.y_title);
-  if (map.high > map.low) draw_key(svg, map, bottom + 46);
+  if (map.slowdowns) {
+    draw_bins(svg, map, bottom + 46);
+  } else if (map.high > map.low) {
+    draw_key(svg, map, bottom + 46);
+  }
   return svg.finish(chart, id, bottom + 66, placed);
 }
 

@@ -54,7 +54,7 @@ std::string outcome_text(Disposition disposition) {
 }
 
 std::string map_legend(const HeatMap& map) {
-  std::string key = text(msg::report::map_key{});
+  std::string key = map.slowdowns ? text(msg::report::map_bins{}) : text(msg::report::map_key{});
   bool struck = false;
   bool hollow = false;
   for (const std::vector<MapCell>& row : map.cells) {
@@ -90,6 +90,7 @@ Figure map_figure(const Context& context, const LabeledMap& labeled, double low,
   picture.x_title = "Bc";
   picture.y_title = "Br";
   picture.less_is_better = map.better != BetterDirection::more;
+  picture.slowdowns = map.metric == metric_key::time_median_ns;
   picture.low = low * shown.factor;
   picture.high = high * shown.factor;
   picture.unit_text = shown.suffix;
@@ -142,7 +143,7 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const D
       highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
   }
   for (const analysis::Roof& roof : report.roofs) {
-    Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modeled, {}};
+    Line line{.label = std::string(analysis::to_string(roof.bound)), .provenance = Provenance::modeled};
     if (is_bandwidth_bound(roof.bound) && roof.bound != analysis::Bound::dram) continue;
     const std::string source = source_text(known, roof, device);
     if (is_bandwidth_bound(roof.bound)) {
@@ -194,27 +195,26 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   std::size_t points = 0;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  std::vector<std::string> algorithms;
   std::set<analysis::RunIndex> runs;
   for (const analysis::RooflineSeries& series : report.series) runs.insert(series.run);
   for (const analysis::RooflineSeries& series : report.series) {
     std::string words = analysis::short_title(context.table().algorithms(), series.algorithm);
     if (runs.size() > 1) words += " · " + context.table().runs()[series.run].title;
-    const auto hue = static_cast<std::size_t>(std::ranges::find(algorithms, series.algorithm) - algorithms.begin());
-    if (hue == algorithms.size()) algorithms.push_back(series.algorithm);
-    const int color = palette_color(hue, std::ranges::any_of(report.series, [&](const analysis::RooflineSeries& other) {
-                                      return other.algorithm == series.algorithm &&
-                                             analysis::is_newer(context.table(), other.run, series.run);
-                                    }));
-    Line line{words, color, Provenance::derived, {}};
+    const bool older = std::ranges::any_of(report.series, [&](const analysis::RooflineSeries& other) {
+      return other.algorithm == series.algorithm && analysis::is_newer(context.table(), other.run, series.run);
+    });
+    const Line empty{.label = words,
+                     .identity = style::identity_of(series.algorithm),
+                     .dashed = older,
+                     .provenance = Provenance::derived};
+    Line line = empty;
     for (const analysis::RooflinePoint& point : series.points) {
       const std::optional<double> intensity = point.intensity(analysis::RooflineLevel::dram);
       if (!intensity) continue;
       least = std::min(least, *intensity);
       most = std::max(most, *intensity);
       // Points of different provenance are never connected.
-      if (!line.marks.empty() && line.provenance != point.provenance)
-        chart.lines.push_back(std::exchange(line, Line{words, color, point.provenance, {}}));
+      if (!line.marks.empty() && line.provenance != point.provenance) chart.lines.push_back(std::exchange(line, empty));
       line.provenance = point.provenance;
       add_point(line, point, *intensity);
       ++points;

@@ -359,7 +359,7 @@ SENTENCES = [
     (pattern('report.leaves_memory', series=SERIES, bytes=message('report.by_memory'), n=COUNT), Report.leaves_memory),
     (pattern('report.residual', percent=rf'{NUMBER}%', points=COUNT), Report.closed_form),
     (pattern('report.ended', count=COUNT, all=COUNT, outcome=r'\S+', alike=COUNT), Report.failures),
-    (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.]*)\. {pattern("report.map_key")} {pattern("report.map_struck")} '
+    (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.]*)\. {pattern("report.map_bins")} {pattern("report.map_struck")} '
      + pattern('report.map_best', tile=TILE, value=QUANTITY, others=COUNT) + NOT_PLOTTED, Report.tiles),
     (rf'{ENGLISH["dram_bytes"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_modeled")}'
      + NOT_PLOTTED, Report.curves),

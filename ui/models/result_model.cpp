@@ -46,9 +46,8 @@ QVariant parse_alignment(ColumnKind kind) {
 }  // namespace
 
 QColor tone_color(Tone tone, bool dark) {
-  // The ends of the color scale of maps; lighter on a dark background.
-  if (tone == Tone::better) return blue_to_orange(dark ? 0.25 : 0);
-  if (tone == Tone::worse) return blue_to_orange(dark ? 0.75 : 1);
+  if (tone == Tone::better) return token_color(style::Token::faster, dark);
+  if (tone == Tone::worse) return token_color(style::Token::slower, dark);
   return {};
 }
 

@@ -182,7 +182,7 @@ QCPScatterStyle selection_ring(const QColor& color) {
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty()) return colors.muted;
   QColor color = curve.hue >= 0
-                     ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
+                     ? identity_color(style::category_identity(static_cast<std::size_t>(curve.hue)), colors.dark)
                      : device_shade(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
   if (!curve.lighter_shade) return color;
   return mixed(color, colors.background, curve.name.age == 1 ? older_opacity : oldest_opacity);

@@ -40,13 +40,13 @@ HeatmapColors::HeatmapColors(const TileMap& map, bool log)
   uniform_ = false;  // A diverging map shows the distance from 1 even if all ratios are equal.
 }
 
-QColor HeatmapColors::at(double value) const {
+QColor HeatmapColors::at(double value, bool dark) const {
   if (diverging_) {
     const double away = std::log(std::max(value, low_)) / max_log_ratio_;
-    return blue_to_orange(0.5 + 0.5 * (more_is_better_ ? -away : away));
+    return {style::diverging(0.5 + 0.5 * (more_is_better_ ? -away : away), dark)};
   }
   const double share = is_uniform() ? 0.5 : scale_position(value);
-  return viridis(less_is_better_ && !is_uniform() ? 1 - share : share);
+  return {style::viridis(less_is_better_ && !is_uniform() ? 1 - share : share)};
 }
 
 double HeatmapColors::scale_position(double value) const {
@@ -270,7 +270,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
   constexpr double stops = 32;
   for (int i = 0; i <= static_cast<int>(stops); ++i) {
-    gradient.setColorAt(i / stops, colors.at(colors.value_at(i / stops)));
+    gradient.setColorAt(i / stops, colors.at(colors.value_at(i / stops), drawing.colors.dark));
   }
   painter.setPen(QPen(drawing.colors.axis, 1));
   painter.setBrush(gradient);
@@ -355,7 +355,7 @@ Qt::PenStyle frame_style(Provenance provenance) {
 void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                 const HeatmapColors& colors, TileMap::Place place, const QRectF& rect) {
   const TileCell& cell = drawing.map.at(place);
-  const QColor fill = colors.at(*cell.value);
+  const QColor fill = colors.at(*cell.value, drawing.colors.dark);
   painter.fillRect(rect, fill);
   if (const Qt::PenStyle frame = frame_style(cell.provenance); frame != Qt::NoPen) {
     painter.setPen(QPen(contrasting_color(fill), 1, frame));
@@ -398,12 +398,6 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
   painter.drawText(rect, Qt::AlignCenter, fits ? word : QStringLiteral("✕"));
 }
 
-QColor outline_color(const HeatmapDrawing& drawing) {
-  // The theme's outline colors are invisible on blue and orange cells, so the diverging scale uses black.
-  if (drawing.map.shown.is_centered_at_one()) return {0x10, 0x10, 0x10};
-  return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
-}
-
 /// Draws one outline around all places, along edges without a neighbor among them.
 void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                       const std::vector<TileMap::Place>& places) {
@@ -432,7 +426,7 @@ void draw_outline(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(drawing.colors.background, 4.5));
   painter.drawRect(rect);
-  QPen pen(outline_color(drawing), 2.5);
+  QPen pen(drawing.colors.text, 2.5);
   if (style == Qt::DashLine) pen.setDashPattern({2, 1.6});
   painter.setPen(pen);
   painter.drawRect(rect);

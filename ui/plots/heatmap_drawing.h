@@ -29,7 +29,7 @@ class HeatmapColors {
 
   [[nodiscard]] bool is_diverging() const { return diverging_; }
   [[nodiscard]] bool is_logarithmic() const { return log_; }
-  [[nodiscard]] QColor at(double value) const;
+  [[nodiscard]] QColor at(double value, bool dark) const;
   /// Position of a value on the scale: 0 at the low end, 1 at the high end.
   [[nodiscard]] double scale_position(double value) const;
   [[nodiscard]] double value_at(double share) const;

@@ -16,11 +16,6 @@ void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
   axis.grid()->setSubGridVisible(false);
 }
 
-QColor with_opacity(QColor color, double opacity) {
-  color.setAlphaF(static_cast<float>(opacity));
-  return color;
-}
-
 QFont bold(QFont font) {
   font.setBold(true);
   return font;

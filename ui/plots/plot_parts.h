@@ -28,8 +28,6 @@ struct Extent {
 
 /// Sets colors and font of an axis and its grid; grid lines at ticks only.
 void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font);
-/// `opacity`: 0 (transparent) to 1 (opaque).
-[[nodiscard]] QColor with_opacity(QColor color, double opacity);
 [[nodiscard]] QFont bold(QFont font);
 [[nodiscard]] QPointF to_pixels(const QCPAxisRect& panel, const QPointF& point);
 

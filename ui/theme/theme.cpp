@@ -14,14 +14,8 @@
 #include <QStyleFactory>
 #include <QStyleOption>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
-#include <span>
-#include <string>
 #include <utility>
-
-#include "kernels/registry.h"
 
 // Q_INIT_RESOURCE must not be in a namespace.
 static void initialize_resources() {
@@ -34,12 +28,23 @@ namespace {
 struct Roles {
   QRgb window, base, alternate, text, muted, button, highlight, link, tooltip;
 };
-constexpr Roles light_roles{0xfff3f4f6, 0xffffffff, 0xfff7f8fa, 0xff1c2127, 0xff6b7480,
-                            0xffe9ebee, 0xff0b63a5, 0xff0b63a5, 0xffffffff};
-constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff98a2ad,
-                           0xff2b3037, 0xff2f7fc1, 0xff6db8f2, 0xff2b3037};
 constexpr Roles contrast_roles{0xff000000, 0xff000000, 0xff1a1a1a, 0xffffffff, 0xffb8b8b8,
                                0xff202020, 0xffffd800, 0xff7fd4ff, 0xff000000};
+
+Roles token_roles(bool dark) {
+  using style::Token;
+  const auto token = [dark](Token each) { return style::color(each).in(dark); };
+  const style::Rgb button = style::mix(token(Token::window), token(Token::ink), dark ? 0.07 : 0.05);
+  return {.window = token(Token::window),
+          .base = token(Token::surface),
+          .alternate = style::mix(token(Token::surface), token(Token::window), 0.6),
+          .text = token(Token::ink),
+          .muted = token(Token::muted),
+          .button = button,
+          .highlight = token(Token::accent),
+          .link = token(Token::accent),
+          .tooltip = dark ? button : token(Token::surface)};
+}
 
 /// Returns true for palettes with white on black, set by this program or the system. Black on white is a common default
 /// and does not count.
@@ -74,15 +79,7 @@ QPalette make_palette(const Roles& roles) {
 }
 
 QColor mix(const QColor& a, const QColor& b, double share_of_b) {
-  const auto channel = [&](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share_of_b)); };
-  return {channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue())};
-}
-
-/// Interpolates in a color scale with evenly spaced stops; t in 0..1.
-QColor along(std::span<const QRgb> stops, double t) {
-  const double place = std::clamp(t, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
-  const auto low = std::min(static_cast<std::size_t>(place), stops.size() - 2);
-  return mix(QColor(stops[low]), QColor(stops[low + 1]), place - static_cast<double>(low));
+  return {style::mix(a.rgb() & RGB_MASK, b.rgb() & RGB_MASK, share_of_b)};
 }
 
 /// Fusion with check box frames that are visible in dark themes, and wider table columns.
@@ -225,32 +222,6 @@ class Style : public QProxyStyle {
   }
 };
 
-constexpr std::array<QRgb, 6> other_colors_on_light{0xff72808e, 0xff7a4a1e, 0xffa88400,
-                                                    0xff2b3138, 0xffb01e46, 0xff5f9300};
-constexpr std::array<QRgb, 6> other_colors_on_dark{0xff8f9dab, 0xffc08a5a, 0xfff0d060,
-                                                   0xffeef2f5, 0xffff7d9c, 0xffa6e05a};
-
-/// Returns the color index of an algorithm outside of the registry: a hash of its name, which is stable between files,
-/// or the next free index.
-std::size_t other_color_index(std::string_view algorithm) {
-  static std::map<std::string, std::size_t, std::less<>> places;
-  if (const auto known = places.find(algorithm); known != places.end()) return known->second;
-  std::size_t place = 0;
-  for (const char letter : algorithm) place = place * 31 + static_cast<unsigned char>(letter);
-  place %= other_colors_on_light.size();
-  const auto taken = [&](std::size_t wanted) {
-    return std::any_of(places.begin(), places.end(), [&](const auto& entry) { return entry.second == wanted; });
-  };
-  for (std::size_t step = 0; step < other_colors_on_light.size(); ++step) {
-    const std::size_t candidate = (place + step) % other_colors_on_light.size();
-    if (taken(candidate)) continue;
-    place = candidate;
-    break;
-  }
-  places.emplace(algorithm, place);
-  return place;
-}
-
 QPalette& system_palette() {
   static QPalette palette;
   return palette;
@@ -354,8 +325,8 @@ double font_scale(const QFont& font) {
 }
 
 void apply_theme(ThemeChoice choice) {
-  QApplication::setPalette(choice == ThemeChoice::light      ? make_palette(light_roles)
-                           : choice == ThemeChoice::dark     ? make_palette(dark_roles)
+  QApplication::setPalette(choice == ThemeChoice::light      ? make_palette(token_roles(false))
+                           : choice == ThemeChoice::dark     ? make_palette(token_roles(true))
                            : choice == ThemeChoice::contrast ? make_palette(contrast_roles)
                                                              : system_palette());
 }
@@ -368,84 +339,66 @@ PlotColors plot_colors(const QPalette& palette) {
   colors.background = palette.color(QPalette::Active, QPalette::Base);
   colors.text = palette.color(QPalette::Active, QPalette::Text);
   colors.dark = colors.background.lightness() < 128;
-  const bool sharp = is_high_contrast(palette);
-  colors.muted = mix(colors.text, colors.background, sharp ? 0.25 : 0.38);
-  colors.axis = mix(colors.text, colors.background, sharp ? 0.25 : 0.55);
-  colors.grid = mix(colors.text, colors.background, sharp ? 0.6 : colors.dark ? 0.85 : 0.88);
-  colors.hatch = mix(colors.text, colors.background, sharp ? 0.5 : 0.7);
+  if (is_high_contrast(palette)) {
+    colors.muted = mix(colors.text, colors.background, 0.25);
+    colors.axis = colors.muted;
+    colors.grid = mix(colors.text, colors.background, 0.6);
+    colors.hatch = mix(colors.text, colors.background, 0.5);
+  } else {
+    colors.muted = token_color(style::Token::muted, colors.dark);
+    colors.axis = token_color(style::Token::reference, colors.dark);
+    colors.grid = token_color(style::Token::grid, colors.dark);
+    colors.hatch = mix(colors.grid, colors.axis, 0.4);
+  }
   colors.panel = palette.color(QPalette::Active, QPalette::ToolTipBase);
   // Some system palettes have yellow tooltips on black; keep hover boxes readable.
   if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;
   colors.accent = palette.color(QPalette::Active, QPalette::Highlight);
-  colors.wrong = colors.dark ? QColor(0xff8a80) : QColor(0xb00020);
+  colors.wrong = token_color(style::Token::error, colors.dark);
   last = {palette.cacheKey(), colors};
   return colors;
 }
 
-QColor category_color(std::size_t place, bool dark) {
-  constexpr std::size_t hues = 7;
-  static constexpr std::array<QRgb, hues> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
-                                                   0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
-  static constexpr std::array<QRgb, hues> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
-                                                  0xffb79af0, 0xff8fcdf5, 0xfff0e442};
-  const QColor hue((dark ? on_dark : on_light)[place % hues]);
-  const std::size_t shade = place / hues % (category_colors / hues);
-  return shade == 0   ? hue
-         : shade == 1 ? mix(hue, Qt::black, 0.42)
-                      : mix(hue, dark ? Qt::white : QColor(0xd8d8d8), 0.45);
+QColor token_color(style::Token token, bool dark) {
+  return {style::color(token).in(dark)};
+}
+
+QColor identity_color(style::PlotIdentity identity, bool dark) {
+  return {style::color(identity).in(dark)};
 }
 
 QColor algorithm_color(std::string_view algorithm, bool dark) {
-  const auto all = known_algorithms().algorithms();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
-  if (found == all.end())
-    return QColor((dark ? other_colors_on_dark : other_colors_on_light)[other_color_index(algorithm)]);
-  return category_color(static_cast<std::size_t>(found - all.begin()), dark);
+  return identity_color(style::identity_of(algorithm), dark);
 }
 
 QColor disposition_color(Disposition disposition, bool dark) {
-  struct Shades {
-    QRgb on_light;
-    QRgb on_dark;
-  };
-  const Shades shades = [&]() -> Shades {
+  const auto token = [disposition] {
     switch (disposition) {
       case Disposition::ok:
-        return {0xff007a59, 0xff2fc79a};
       case Disposition::infeasible:
       case Disposition::cancelled:
-        return {0xff6b7480, 0xff98a2ad};
+        return style::Token::muted;
       case Disposition::no_counters:
-        return {0xff8f6200, 0xffe6b03a};
       case Disposition::out_of_memory:
-        return {0xffb44f00, 0xfff07f3c};
+        return style::Token::slower;
       case Disposition::incorrect:
       case Disposition::compile_error:
       case Disposition::timeout:
       case Disposition::crashed:
         break;
     }
-    return {0xffc02020, 0xffff7b72};
-  }();
-  return QColor(dark ? shades.on_dark : shades.on_light);
+    return style::Token::error;
+  };
+  return token_color(token(), dark);
 }
 
-QColor viridis(double t) {
-  static constexpr std::array<QRgb, 9> stops{0xff440154, 0xff472d7b, 0xff3b528b, 0xff2c728e, 0xff21918c,
-                                             0xff28ae80, 0xff5ec962, 0xffaddc30, 0xfffde725};
-  return along(stops, t);
-}
-
-QColor blue_to_orange(double t) {
-  // Equal lightness on both sides of white, like ColorBrewer's diverging scales.
-  static constexpr std::array<QRgb, 5> stops{0xff054e8a, 0xff6eadd5, 0xfff7f7f7, 0xfff4a560, 0xffb24f06};
-  return along(stops, t);
+QColor with_opacity(QColor color, double opacity) {
+  color.setAlphaF(static_cast<float>(opacity));
+  return color;
 }
 
 QColor contrasting_color(const QColor& background) {
-  const double luminance = 0.299 * background.red() + 0.587 * background.green() + 0.114 * background.blue();
-  return luminance > 140 ? QColor(0xff101418) : QColor(0xffffffff);
+  return {style::readable_on(background.rgb() & RGB_MASK)};
 }
 
 }  // namespace attnscope::ui

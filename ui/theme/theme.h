@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colors of the window and of plots, light and dark.
+// Palette and style of the window, and colors of plots, from profiler/style/tokens.h.
 #pragma once
 
 #include <QColor>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "profiler/metrics/point.h"
+#include "profiler/style/tokens.h"
 
 namespace attnscope::ui {
 
@@ -42,18 +43,12 @@ struct PlotColors {
 };
 [[nodiscard]] PlotColors plot_colors(const QPalette& palette);
 
-/// Returns the color of an algorithm, equal in all views: Okabe-Ito colors in the registry's order, lighter on a dark
-/// background. Algorithms outside of the registry (imported ones) have other colors, distinct while enough are left.
+[[nodiscard]] QColor token_color(style::Token token, bool dark);
+[[nodiscard]] QColor identity_color(style::PlotIdentity identity, bool dark);
 [[nodiscard]] QColor algorithm_color(std::string_view algorithm, bool dark);
-inline constexpr std::size_t category_colors = 21;
-/// Returns the color of the n-th category: seven hues, then their darker and paler shades; repeats after
-/// category_colors.
-[[nodiscard]] QColor category_color(std::size_t place, bool dark);
 [[nodiscard]] QColor disposition_color(Disposition disposition, bool dark);
-/// Returns a color of the perceptually uniform scale viridis; t in 0..1.
-[[nodiscard]] QColor viridis(double t);
-/// Returns a color from blue (better) over white (equal) to orange (worse); t in 0..1.
-[[nodiscard]] QColor blue_to_orange(double t);
+/// `opacity`: 0 (transparent) to 1 (opaque).
+[[nodiscard]] QColor with_opacity(QColor color, double opacity);
 /// Returns black or white, whichever has more contrast on `background`.
 [[nodiscard]] QColor contrasting_color(const QColor& background);
 

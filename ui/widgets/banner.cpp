@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/banner.h"
 
-#include <QApplication>
-#include <QEvent>
 #include <QHBoxLayout>
+#include <QPainter>
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +21,6 @@ constexpr qsizetype max_line_length = 500;
 
 Banner::Banner(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("banner"));
-  color();
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, 6, 6, 6);
   label_ = new QLabel(this);
@@ -32,6 +30,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* close = new QToolButton(this);
   close->setText(QStringLiteral("✕"));
+  close->setAutoRaise(true);
   close->setToolTip(qtext(msg::window::dismiss{}));
   close->setAccessibleName(qtext(msg::window::dismiss_message{}));
   row->addWidget(label_, 1);
@@ -51,24 +50,13 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   refresh();
 }
 
-void Banner::color() {
-  const bool dark = plot_colors(QApplication::palette()).dark;
-  const char* background = dark ? "#3a2f1a" : "#fdecd2";
-  const char* text = dark ? "#f0d9a8" : "#4a3200";
-  const char* border = dark ? "#8a6a2a" : "#d9a441";
-  const QString sheet =
-      QStringLiteral(
-          "QFrame#banner { background: %1; border-top: 1px solid %3; } QFrame#banner QLabel { color: %2; } "
-          "QFrame#banner QToolButton { color: %2; border: none; } "
-          "QFrame#banner QToolButton#action { border: 1px solid %3; padding: 2px 8px; }")
-          .arg(QLatin1String(background), QLatin1String(text), QLatin1String(border));
-  // Setting a style sheet triggers another palette event.
-  if (sheet != styleSheet()) setStyleSheet(sheet);
-}
-
-void Banner::changeEvent(QEvent* event) {
-  QFrame::changeEvent(event);
-  if (event->type() == QEvent::ApplicationPaletteChange || event->type() == QEvent::PaletteChange) color();
+void Banner::paintEvent(QPaintEvent* /*event*/) {
+  const PlotColors colors = plot_colors(palette());
+  const QColor strip = token_color(style::Token::slower, colors.dark);
+  QPainter painter(this);
+  painter.fillRect(rect(), with_opacity(strip, 0.12));
+  painter.fillRect(QRect(0, 0, width(), 1), with_opacity(strip, 0.5));
+  painter.fillRect(QRect(0, 0, 4, height()), strip);
 }
 
 void Banner::add(Topic topic, const QString& text, const QString& about) {

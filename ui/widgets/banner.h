@@ -44,11 +44,10 @@ class Banner : public QFrame {
   [[nodiscard]] QString text() const;
 
  protected:
-  void changeEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   void refresh();
-  void color();
 
   struct Message {
     Topic topic;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile programs: accesses of the running blocks per step, accumulated bytes, and the on-chip memory of a block.
-const legend = () => make('div', {class: 'legend row'}, ...[['l2_hit', 'blue'], ['l2_miss', 'orange'], ['written', 'green'], ['added', 'red']].map(
+const legend = () => make('div', {class: 'legend row'}, ...[['l2_hit', 'matrix-q'], ['l2_miss', 'matrix-o'], ['written', 'matrix-v'], ['added', 'matrix-p']].map(
   ([key, color]) => make('span', {}, make('i', {style: `background:var(--${color})`}), tr(key))));
 
 // Draws a matrix as one panel per head, side by side as space permits. rect() returns the position of a row of all heads.

@@ -234,28 +234,29 @@ TEST(ReportBaseline, RowsShowThrottledSide) {
   EXPECT_THAT(documents::column(verdicts, "candidate_ns"), ::testing::Each(HasSubstr("(throttled)")));
 }
 
-TEST(ReportBaseline, RunsHaveDistinctColors) {
+TEST(ReportBaseline, OlderRunsAreDashed) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   const Document document = compared_document(two_runs_of(before, slowed(before, "fa2", 2)));
   for (const char* section : {"io", "time", "roofline"}) {
-    std::map<std::string, std::array<int, 2>> colors;  // baseline and candidate, by algorithm
+    std::map<std::string, std::array<const Line*, 2>> lines;  // baseline and candidate, by algorithm
     const Figure figure = documents::figures(document, section).at(0);
     for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
       if (line.provenance == Provenance::modeled) continue;
       const std::size_t dot = line.label.find(" · ");
       const bool of_before = line.label.find("before") != std::string::npos;
       ASSERT_TRUE(of_before || line.label.find("after") != std::string::npos) << line.label;
-      colors[line.label.substr(0, dot)].at(of_before ? 0 : 1) = line.color;
+      lines[line.label.substr(0, dot)].at(of_before ? 0 : 1) = &line;
     }
-    ASSERT_EQ(colors.size(), 3U) << section;
-    std::set<int> all;
-    for (const auto& [algorithm, of] : colors) {
-      EXPECT_EQ(of[0], of[1] + palette_hues) << section << ": the older run's is the other shade of " << algorithm;
-      all.insert(of.begin(), of.end());
+    ASSERT_EQ(lines.size(), 3U) << section;
+    std::set<PlotSlot> slots;
+    for (const auto& [algorithm, of] : lines) {
+      EXPECT_EQ(of[0]->identity, of[1]->identity) << section << ' ' << algorithm;
+      EXPECT_TRUE(of[0]->dashed && !of[1]->dashed) << section << ": the older run of " << algorithm << " is dashed";
+      slots.insert(of[0]->identity->slot);
     }
-    EXPECT_EQ(all.size(), 6U) << section;
+    EXPECT_EQ(slots.size(), 3U) << section;
     const std::string svg = to_svg(figure.chart, "x", Placement::alone);
-    EXPECT_THAT(svg, AllOf(HasSubstr("class=\"f0\""), HasSubstr("class=\"f6\"")));
+    EXPECT_THAT(svg, AllOf(HasSubstr("class=\"f c00\""), HasSubstr("class=\"l s q c00\"")));
   }
 }
 

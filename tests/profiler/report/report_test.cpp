@@ -267,8 +267,8 @@ TEST(Report, MarksSimulatedData) {
   const std::vector<Figure> io = figures(document, "io");
   ASSERT_FALSE(io.empty());
   const std::string svg = to_svg(io.front().chart, "x", Placement::alone);
-  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"d l0\""), HasSubstr("class=\"e0\"")));
-  EXPECT_THAT(svg, Not(HasSubstr("class=\"f0\"")));
+  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"l d c00\""), HasSubstr("class=\"e c00\"")));
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"f c00\"")));
 }
 
 TEST(Report, BeginsWithImpossibleValues) {
@@ -498,7 +498,7 @@ TEST(Report, MapsHaveSufficientDigits) {
   const std::string uniform = text(msg::report::map_uniform{.percent = "*"});
   EXPECT_THAT(times.front().caption, HasSubstr(uniform.substr(0, uniform.find('*')) + "0."));
   EXPECT_THAT(to_svg(times.front().chart, "x", Placement::alone),
-              HasSubstr(">" + number_text(map.low, map.digits) + " ms<"));
+              HasSubstr(">0% = " + number_text(map.low, map.digits) + " ms<"));
 }
 
 TEST(Report, CommandsOmitFolders) {

@@ -152,9 +152,9 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_NEAR(*map.at({0, 0}).value, 0.5, 1e-9);
   EXPECT_NEAR(*map.at({3, 3}).value, 2, 1e-9);
   EXPECT_NEAR(*map.at({1, 1}).value, 1, 1e-9);
-  EXPECT_EQ(color_of({1, 1}), blue_to_orange(0.5)) << "equal: white";
-  EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the bytes: blue";
-  EXPECT_EQ(color_of({3, 3}), blue_to_orange(1));
+  EXPECT_EQ(color_of({1, 1}), QColor(style::diverging(0.5, false))) << "equal: white";
+  EXPECT_EQ(color_of({0, 0}), QColor(style::diverging(0, false))) << "half the bytes: blue";
+  EXPECT_EQ(color_of({3, 3}), QColor(style::diverging(1, false)));
   EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::blue_is_better{})));
   EXPECT_TRUE(page.heatmap()->title().what.contains(qtext(msg::tile_map::divided_by{.what = msg::tile_map::model{}})))
       << page.heatmap()->title().what.toStdString();

@@ -38,7 +38,8 @@ TEST(HeatmapScale, BetterValuesAreBright) {
         Case{BetterDirection::more, true, std::sqrt(101), 0.5}, Case{BetterDirection::less, true, std::sqrt(101), 0.5},
         Case{BetterDirection::more, false, 0.5, 0}, Case{BetterDirection::more, false, 200, 1}}) {
     const HeatmapColors colors(map_of(at.better, 1, 101), at.log);
-    EXPECT_EQ(colors.at(at.value), viridis(at.brightness)) << at.value << " " << static_cast<int>(at.better);
+    EXPECT_EQ(colors.at(at.value, false), QColor(style::viridis(at.brightness)))
+        << at.value << " " << static_cast<int>(at.better);
   }
 }
 
@@ -47,9 +48,9 @@ TEST(HeatmapScale, BetterRatiosAreBlue) {
                                      std::pair{BetterDirection::neither, 0.5}}) {
     const HeatmapColors colors(map_of(better, 0.5, 2, analysis::Comparison::over_model), false);
     ASSERT_TRUE(colors.is_diverging());
-    EXPECT_EQ(colors.at(blue), blue_to_orange(0));
-    EXPECT_EQ(colors.at(1 / blue), blue_to_orange(1));
-    EXPECT_EQ(colors.at(1), blue_to_orange(0.5));
+    EXPECT_EQ(colors.at(blue, false), QColor(style::diverging(0, false)));
+    EXPECT_EQ(colors.at(1 / blue, false), QColor(style::diverging(1, false)));
+    EXPECT_EQ(colors.at(1, false), QColor(style::diverging(0.5, false)));
   }
 }
 
@@ -60,8 +61,8 @@ TEST(HeatmapScale, RatioScaleIsSymmetricAroundOne) {
     const HeatmapColors colors(
         map_of(BetterDirection::less, std::min(near, far), std::max(near, far), analysis::Comparison::over_model),
         false);
-    EXPECT_EQ(colors.at(far), blue_to_orange(far > 1 ? 1 : 0));
-    EXPECT_EQ(colors.at(std::sqrt(far)), blue_to_orange(far > 1 ? 0.75 : 0.25));
+    EXPECT_EQ(colors.at(far, false), QColor(style::diverging(far > 1 ? 1 : 0, false)));
+    EXPECT_EQ(colors.at(std::sqrt(far), false), QColor(style::diverging(far > 1 ? 0.75 : 0.25, false)));
     EXPECT_NEAR(far > 1 ? colors.low() : colors.high(), 1, 0.021);
   }
 }
@@ -79,7 +80,7 @@ TEST(HeatmapScale, PositionAndValueAreInverse) {
   EXPECT_FALSE(HeatmapColors(map_of(BetterDirection::more, 0, 50), true).is_logarithmic()) << "0 has no logarithm";
   const HeatmapColors one(map_of(BetterDirection::less, 3, 3), false);
   EXPECT_TRUE(one.is_uniform());
-  EXPECT_EQ(one.at(3), viridis(0.5));
+  EXPECT_EQ(one.at(3, true), QColor(style::viridis(0.5)));
 }
 
 TEST(RoundTicks, IncludesBothLimits) {
@@ -177,7 +178,7 @@ TEST(CurveStyle, DistinguishesRunsAndGpus) {
     EXPECT_EQ(distance(3), distance(2));
     curve.lighter_shade = false;
     curve.hue = 1;
-    EXPECT_EQ(curve_color(curve, colors), category_color(1, dark));
+    EXPECT_EQ(curve_color(curve, colors), identity_color(style::category_identity(1), dark));
     curve.hue = -1;
   }
 }

@@ -77,40 +77,5 @@ TEST(Theme, NamesRoundTrip) {
   EXPECT_EQ(parse_theme(QStringLiteral("neon")), ThemeChoice::system);
 }
 
-TEST(Theme, AlgorithmColorsAreDistinctInBothThemes) {
-  for (const bool dark : {false, true}) {
-    EXPECT_EQ(algorithm_color("fa2", dark), algorithm_color("fa2", dark));
-    EXPECT_NE(algorithm_color("fa2", dark), algorithm_color("fa2", !dark));
-    EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa1", dark));
-    EXPECT_NE(algorithm_color("fa1", dark), algorithm_color("fa2", dark));
-    EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa2", dark));
-    EXPECT_NE(algorithm_color("fa2", dark), algorithm_color("fa3", dark));
-  }
-}
-
-TEST(Theme, UnknownAlgorithmsHaveDistinctColors) {
-  for (const bool dark : {false, true}) {
-    QSet<QRgb> colors;
-    for (const char* name :
-         {"naive", "fa1", "fa2", "splitkv", "fa3", "torch-flash", "torch-cudnn", "torch-eager", "flash-attn"}) {
-      colors.insert(algorithm_color(name, dark).rgb());
-      EXPECT_EQ(algorithm_color(name, dark), algorithm_color(name, dark));
-    }
-    EXPECT_EQ(colors.size(), 9);
-  }
-}
-
-TEST(Theme, HeatColorsIncreaseInBrightness) {
-  int last = -1;
-  for (int i = 0; i <= 20; ++i) {
-    const QColor color = viridis(i / 20.0);
-    const int luminance = 299 * color.red() + 587 * color.green() + 114 * color.blue();
-    EXPECT_GT(luminance, last);
-    last = luminance;
-  }
-  EXPECT_EQ(contrasting_color(viridis(0)), QColor(Qt::white));
-  EXPECT_NE(contrasting_color(viridis(1)), QColor(Qt::white));
-}
-
 }  // namespace
 }  // namespace attnscope::ui

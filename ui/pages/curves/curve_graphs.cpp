@@ -182,8 +182,9 @@ void add_legend_notes(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend
     const QString words = qtext(msg::curve_plot::curves_undrawn{.curves = set.undrawn_curves});
     add({}, words, words);
   }
-  if (set.hues > category_colors) {
-    const QString words = qtext(msg::curve_plot::colors_repeat{.colors = category_colors});
+  constexpr std::size_t colors = style::plot_slots * style::slot_variants;
+  if (set.hues > colors) {
+    const QString words = qtext(msg::curve_plot::colors_repeat{.colors = colors});
     add({}, words, words);
   }
 }

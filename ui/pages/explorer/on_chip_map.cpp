@@ -26,40 +26,34 @@ constexpr double swatch = 9;
 constexpr double entry_gap = 12;
 constexpr std::array places{OnChipMemory::shared, OnChipMemory::registers};
 
-/// Okabe-Ito colors in the order of the algorithm's lines. Other parts get a color by their name.
-constexpr std::array<QRgb, 7> light{0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7, 0xff56b4e9, 0xffd55e00, 0xffb8a800};
-constexpr std::array<QRgb, 7> dark{0xff4fa8dc, 0xfff0b63c, 0xff35c49a, 0xffdb9cc0, 0xff8accf2, 0xfff08a45, 0xffe5d84a};
-constexpr std::array<std::pair<std::string_view, std::size_t>, 14> known_parts{{{"Q", 0},
-                                                                                {"K", 1},
-                                                                                {"V", 2},
-                                                                                {"S", 3},
-                                                                                {"P", 4},
-                                                                                {"O", 5},
-                                                                                {"m, l", 6},
-                                                                                {"dO", 5},
-                                                                                {"dK", 1},
-                                                                                {"dV", 2},
-                                                                                {"dP", 4},
-                                                                                {"dS", 3},
-                                                                                {"dQ", 0},
-                                                                                {"LSE, D", 6}}};
+/// Matrices of the forward and the backward pass, by the place of their color in style::matrix_colors().
+constexpr std::array<std::pair<std::string_view, std::size_t>, 12> matrices{{{"Q", 0},
+                                                                             {"K", 1},
+                                                                             {"V", 2},
+                                                                             {"S", 3},
+                                                                             {"P", 4},
+                                                                             {"O", 5},
+                                                                             {"dQ", 0},
+                                                                             {"dK", 1},
+                                                                             {"dV", 2},
+                                                                             {"dS", 3},
+                                                                             {"dP", 4},
+                                                                             {"dO", 5}}};
 
-/// Color of a named part of a block, equal on every map.
-QColor part_color(const std::string& name, bool on_dark) {
-  const auto known = std::ranges::find(known_parts, name, &std::pair<std::string_view, std::size_t>::first);
-  const std::size_t place = known == known_parts.end() ? std::hash<std::string>{}(name) % light.size() : known->second;
-  return {on_dark ? dark.at(place) : light.at(place)};
+/// Color of a named part of a block; parts that are no matrix are gray.
+QColor part_color(const std::string& name, const PlotColors& colors) {
+  const auto known = std::ranges::find(matrices, name, &std::pair<std::string_view, std::size_t>::first);
+  return known == matrices.end() ? colors.axis : QColor(style::matrix_colors()[known->second]);
 }
 
 QColor blended(const QColor& a, const QColor& b, double share_of_b) {
-  const auto channel = [&](int x, int y) { return x + static_cast<int>((y - x) * share_of_b); };
-  return {channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue())};
+  return {style::mix(a.rgb() & RGB_MASK, b.rgb() & RGB_MASK, share_of_b)};
 }
 
 QColor span_color(const analysis::MemorySpan& span, const PlotColors& colors) {
   switch (span.kind) {
     case analysis::SpanKind::part:
-      return part_color(span.name, colors.dark);
+      return part_color(span.name, colors);
     case analysis::SpanKind::unnamed:
       return blended(colors.background, colors.muted, 0.45);
     case analysis::SpanKind::padding:
@@ -232,7 +226,7 @@ void OnChipMap::paint(QPainter& painter, OnChipMemory place) const {
       painter.setPen(contrasting_color(span.color));
       painter.drawText(span.rect, Qt::AlignCenter, name);
     }
-    painter.setPen(QPen(colors.axis, 1));
+    painter.setPen(QPen(colors.text, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(span.rect);
     painter.fillRect(QRectF(span.entry.x(), span.entry.center().y() - swatch / 2, swatch, swatch), span.color);

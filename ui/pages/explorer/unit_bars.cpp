@@ -156,7 +156,7 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
                      why_.isEmpty() ? qtext(msg::explorer_page::infeasible_configuration{}) : why_);
     return;
   }
-  const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);
+  const QColor quiet = with_opacity(colors.accent, 0.4);
   for (std::size_t place = 0; place < lines_.size(); ++place) {
     const Line& line = lines_[place];
     const QRectF whole = row(place);
