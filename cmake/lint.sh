@@ -41,7 +41,7 @@ if grep -rnE '#include *"kernels/[a-z_]+\.h"' kernels/oracle kernels/model >&2; 
   echo "lint: kernels/oracle or kernels/model includes a higher layer" >&2; exit 1
 fi
 # Within profiler each folder includes only folders earlier in this list. The analysis must not depend on a device.
-layers=(units plan files metrics simulator measure worker points stats predict compare tilemap curves roofline lesson report)
+layers=(units style plan files metrics simulator measure worker points stats predict compare tilemap curves roofline lesson report)
 for ((i = 0; i + 1 < ${#layers[@]}; ++i)); do
   forbid "profiler/${layers[i]}" "profiler/($(IFS='|'; echo "${layers[*]:i+1}"))"
 done

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels, colors, shades and markers of curves.
+// Labels of curves.
 #pragma once
 
 #include <set>
@@ -10,9 +10,11 @@
 
 namespace attnscope::analysis {
 
-/// Sets the label, color and marker of every curve. `colors`: number of device or owner colors before they repeat.
-void name_curves(CurveSet&, int colors);
+/// Sets the label of every curve.
+void name_curves(CurveSet&);
 
+/// Returns the legend name of an algorithm: "FA2", "Split-KV"; unknown algorithms keep their name.
+[[nodiscard]] std::string algorithm_title(std::string_view name);
 /// Returns the owner of a curve, with label and device where needed: "FA2 (torch 2.8) on H200".
 [[nodiscard]] std::string owner_title(const SeriesName&);
 /// Returns the title of the plotted quantity: "DRAM", "time", "Achieved occupancy".

@@ -125,6 +125,7 @@ class CurveBuilder {
   void add_over_axis(const RunGroup& run_group) {
     Curve curve;
     curve.name = run_group.name;
+    curve.run = run_group.run;
     curve.quantity = Quantity::metric;
     curve.metric = request_.metric;
     curve.provenance = run_group.provenance;
@@ -137,7 +138,7 @@ class CurveBuilder {
         return value ? std::optional(Reading{value->value, value->low, value->high, value->provenance}) : std::nullopt;
       });
       if (!point) {
-        add_failure(curve.name.algorithm, place, rows.back());
+        add_failure(curve.name, place, rows.back());
         continue;
       }
       if (const auto theory = modelled_.at(*point->row, request_.metric)) {
@@ -154,14 +155,15 @@ class CurveBuilder {
     if (with_model) set_.curves.push_back(std::move(model));
   }
 
-  /// Adds one marker per algorithm, position and disposition, for all groups together.
-  void add_failure(const std::string& algorithm, double place, Row row) {
+  /// Adds one marker per algorithm, device, position and disposition, for all groups together.
+  void add_failure(const SeriesName& name, double place, Row row) {
     const Disposition ended = table_.disposition(row);
     if (ended == Disposition::ok || ended == Disposition::cancelled) return;
     const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
-      return other.algorithm == algorithm && other.n == place && table_.disposition(other.row) == ended;
+      return other.algorithm == name.algorithm && other.device == name.device && other.n == place &&
+             table_.disposition(other.row) == ended;
     });
-    if (!known) set_.failed.push_back({algorithm, place, row});
+    if (!known) set_.failed.push_back({name.algorithm, name.device, place, row});
   }
 
   std::vector<Family> families_of(std::span<const Row> rows) {
@@ -308,13 +310,34 @@ class CurveBuilder {
   void add_measured(const RunGroup& run_group, Quantity quantity) {
     Curve curve;
     curve.name = run_group.name;
+    curve.run = run_group.run;
     curve.quantity = quantity;
     // rate = nominal FLOPs / measured time
     curve.provenance = quantity == Quantity::rate && run_group.measured() ? Provenance::derived : run_group.provenance;
     for (const auto& [n, rows] : run_group.at) {
       if (const auto point = point_of(n, rows, quantity)) curve.points.push_back(*point);
     }
-    if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
+    if (curve.points.empty()) return;
+    set_.curves.push_back(std::move(curve));
+    if (quantity == Quantity::dram && request_.model) add_dram_model(set_.curves.back());
+  }
+
+  /// Adds the modeled DRAM bytes of the points of a series.
+  void add_dram_model(const Curve& measured) {
+    Curve model;
+    model.kind = CurveKind::model;
+    model.quantity = measured.quantity;
+    model.provenance = Provenance::modeled;
+    model.name = {.algorithm = measured.name.algorithm, .device = measured.name.device};
+    for (const CurvePoint& point : measured.points) {
+      if (!point.over_modeled) continue;
+      const double value = point.value / *point.over_modeled;
+      model.points.push_back({.n = point.n, .value = value, .low = value, .high = value});
+    }
+    const bool known = std::ranges::any_of(set_.curves, [&](const Curve& other) {
+      return other.kind == CurveKind::model && other.quantity == model.quantity && other.name == model.name;
+    });
+    if (!model.points.empty() && !known) set_.curves.push_back(std::move(model));
   }
 
   /// Returns the median reading of one position, with the range of all readings.
@@ -362,10 +385,10 @@ class CurveBuilder {
       // Cancelled points did not fail.
       if (any_ok || table_.disposition(last) == Disposition::cancelled) continue;
       const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
-        return other.algorithm == run_group.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
-               table_.spec(other.row) == table_.spec(last);
+        return other.algorithm == run_group.name.algorithm && other.device == run_group.name.device &&
+               table_.reason(other.row) == table_.reason(last) && table_.spec(other.row) == table_.spec(last);
       });
-      if (!known) set_.failed.push_back({run_group.name.algorithm, n, last});
+      if (!known) set_.failed.push_back({run_group.name.algorithm, run_group.name.device, n, last});
     }
   }
 
@@ -377,7 +400,7 @@ class CurveBuilder {
     if (is_unknown || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(run_group, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
-    if (request_.model && algorithm.facts().reports_traffic) add_model(run_group, algorithm, tile);
+    if (request_.model && request_.sm_l2 && algorithm.facts().reports_traffic) add_model(run_group, algorithm, tile);
   }
 
   static Curve model_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,

@@ -15,6 +15,7 @@
 #include "profiler/curves/l2_boundary.h"
 #include "profiler/points/facets.h"
 #include "profiler/points/point_table.h"
+#include "profiler/style/tokens.h"
 #include "profiler/tilemap/tile_selection.h"
 
 namespace attnscope::analysis {
@@ -42,7 +43,7 @@ struct CurveRequest {
   bool sm_l2 = true;
   bool compulsory = true;
   bool l2_boundary = true;
-  bool residuals = false;  ///< sets CurvePoint::over_modeled
+  bool residuals = false;  ///< sets CurvePoint::over_modeled, and draws models of DRAM bytes
 };
 
 struct CurvePoint {
@@ -73,20 +74,18 @@ struct SeriesName {
   bool operator==(const SeriesName&) const = default;
 };
 
-inline constexpr int algorithm_hue = -1;
-
-/// Label, color and marker of a curve, set by name_curves().
-struct CurveStyleIndex {
-  std::string label = {};      ///< "FA2 · DRAM · measured"
-  int shade = 0;               ///< index of the device among those shown; devices share an algorithm's color
-  int hue = algorithm_hue;     ///< index of the device or owner that has this color, or algorithm_hue
-  std::string hue_owner = {};  ///< title of the color's owner
-  bool lighter_shade = false;  ///< older run drawn in a lighter color
-  int marker_index = 0;        ///< index among curves of one color and provenance, for the marker
+/// Label and place of a curve in the plot, set by arrange_curves().
+struct CurvePlace {
+  std::string label = {};                ///< "FA2 · DRAM · measured"
+  style::PlotIdentity identity = {};     ///< of the algorithm, or of the group
+  std::vector<std::size_t> panels = {};  ///< indices in CurveSet::panels; one for a measured curve
+  bool dashed = false;                   ///< older run in its panel
+  bool merged = false;                   ///< not drawn: coincides with a curve of another panel, merged into one
 };
 
-struct Curve : CurveStyleIndex {
+struct Curve : CurvePlace {
   SeriesName name;
+  RunIndex run = 0;  ///< newest run of a measured series
   CurveKind kind = CurveKind::measured;
   Quantity quantity = Quantity::sm_l2;
   std::string metric = {};  ///< metric key, for Quantity::metric
@@ -97,14 +96,17 @@ struct Curve : CurveStyleIndex {
 
 struct FailedPoint {
   std::string algorithm;
+  std::string device;  ///< empty if only one device is shown
   double n = 0;
   Row row = 0;
+  std::vector<std::size_t> panels = {};
 };
 
 struct Boundary {
   std::string algorithm;
   std::string device;  ///< empty if only one device is shown
   L2Boundary at;
+  std::vector<std::size_t> panels = {};
 };
 
 struct CurveSet {
@@ -116,7 +118,8 @@ struct CurveSet {
   std::string metric = {};                       ///< with an axis: the plotted metric
   std::optional<PointAxis> axis = std::nullopt;  ///< x axis of CurvePoint::n (number or position); empty for N
   std::vector<std::string> places = {};          ///< values of an axis without numbers; positions start at 1
-  std::size_t hues = 0;                          ///< number of device or owner colors; 0 if algorithms have colors
+  std::vector<std::string> panels = {};          ///< titles, set by arrange_curves(); "" for a single panel
+  std::size_t undrawn_panels = 0;
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };

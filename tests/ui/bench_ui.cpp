@@ -227,9 +227,8 @@ void bench_curves(MainWindow& window, IoPlot& plot) {
     plot.replot();
   });
   bench_interaction(window, "curves: legend entry", 100, [&](int i) {
-    const auto shown = plot.plot_legend().shown();
-    const auto found = std::find_if(shown.begin(), shown.end(), [](const auto& each) { return !each.curves.empty(); });
-    if (found != shown.end() && i >= 0) plot.toggle(found->curves);
+    const std::vector<LegendRow>& rows = plot.legend_table().content().rows;
+    if (!rows.empty() && i >= 0) plot.toggle(QString(rows.front().series));
   });
   auto* page = window.findChild<IoCurvePage*>();
   bench_interaction(window, "curves: bytes, time", 60,

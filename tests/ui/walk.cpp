@@ -77,21 +77,14 @@ class Walk {
     window_.show_page(QStringLiteral("io"));
     wait_until_idle();
     IoPlot& plot = *io().plot();
-    const PlotLegend::ShownEntry* wanted = nullptr;
-    QPoint at;
     plot.replot();
-    for (QCPLegend* box : plot.findChildren<QCPLegend*>()) {
-      for (int i = 0; i < box->itemCount() && wanted == nullptr; ++i) {
-        wanted = plot.plot_legend().shown(box->item(i));
-        if (wanted != nullptr && wanted->curves.isEmpty()) wanted = nullptr;
-        at = box->item(i)->rect().center();
-      }
-    }
-    check("the legend has entries", wanted != nullptr);
-    QTest::mouseClick(&plot, Qt::LeftButton, Qt::ControlModifier, at);
+    LegendTable& legend = plot.legend_table();
+    check("the legend has rows", !legend.content().rows.empty());
+    const QPoint at = legend.row_rect(0).center();
+    QTest::mouseClick(&legend, Qt::LeftButton, Qt::NoModifier, at);
     wait("others are hidden", [&] { return !plot.hidden().empty(); });
     picture("isolated");
-    QTest::mouseClick(&plot, Qt::LeftButton, Qt::ControlModifier, at);
+    QTest::keyClick(&legend, Qt::Key_Escape);
     wait("all are shown", [&] { return plot.hidden().empty(); });
   }
 

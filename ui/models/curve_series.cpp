@@ -71,7 +71,7 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
     set.undrawn_curves = set.curves.size() - max_drawn_curves;
     set.curves.erase(set.curves.begin() + max_drawn_curves, set.curves.end());
   }
-  name_curves(set, static_cast<int>(style::plot_slots) * style::slot_variants);
+  arrange_curves(set);
   set.title = QString::fromStdString(filter.summary());
   if (!request.axis && request.tile.swept) set.title += QStringLiteral(" · ") + format_swept(*request.tile.swept);
   set.points = std::move(points);

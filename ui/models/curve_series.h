@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/curves/curve_labels.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/points/facets.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/values.h"
@@ -48,6 +49,10 @@ struct CurveSet : analysis::CurveSet {
 
 [[nodiscard]] ShownValues values_of(const CurveSet& set);
 [[nodiscard]] QString format_quantity(double value, const Curve& curve);
+/// Suffix of file names of bytes at a level; empty for DRAM.
+[[nodiscard]] inline QString level_suffix(Quantity level) {
+  return level == Quantity::sm_l2 ? QStringLiteral("-sm-l2") : QString();
+}
 /// Returns the legend name of an algorithm: "FA2", "Naive", "Split-KV"; unknown algorithms keep their name.
 [[nodiscard]] QString short_title(std::string_view algorithm);
 /// Returns the text of a facet's value; algorithms by their short title.

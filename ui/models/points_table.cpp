@@ -18,6 +18,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/sample.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
@@ -320,10 +321,11 @@ QVariant PointsTableModel::cell(int line, int column, int role) const {
     italic.setItalic(true);
     return italic;
   }
-  if (role == Qt::ForegroundRole && (column == 0 || key == result_key)) {
-    const bool dark = plot_colors(QGuiApplication::palette()).dark;
-    return column == 0 ? algorithm_color(points.table().algorithm(row), dark)
-                       : disposition_color(points.table().disposition(row), dark);
+  if (role == Qt::ForegroundRole && key == result_key) {
+    return disposition_color(points.table().disposition(row), plot_colors(QGuiApplication::palette()).dark);
+  }
+  if (role == Qt::DecorationRole && column == 0) {
+    return algorithm_marker(points.table().algorithm(row), points.table().points().origin(row));
   }
   return ResultModel::cell(line, column, role);
 }

@@ -71,10 +71,10 @@ std::vector<std::vector<TextSample>> longest_texts(const analysis::Table& table,
   return samples;
 }
 
-void ResultModel::set_table(TablePtr table, RowColor color, std::vector<Row> order) {
+void ResultModel::set_table(TablePtr table, RowMarker marker, std::vector<Row> order) {
   beginResetModel();
   table_ = std::move(table);
-  color_ = std::move(color);
+  marker_ = std::move(marker);
   reset_order(std::move(order));
   endResetModel();
 }
@@ -151,8 +151,8 @@ QVariant ResultModel::cell(int line, int column, int role) const {
     case Qt::TextAlignmentRole:
       return parse_alignment(shown.kind);
     case Qt::DecorationRole: {
-      const QColor color = column == 0 && color_ ? color_(line) : QColor();
-      return color.isValid() ? QVariant(color) : QVariant();
+      const QPixmap marker = column == 0 && marker_ ? marker_(line) : QPixmap();
+      return marker.isNull() ? QVariant() : QVariant(marker);
     }
     case Qt::ForegroundRole: {
       const Tone tone = table_->tone_of(shown, at);

@@ -4,6 +4,7 @@
 
 #include <QAbstractTableModel>
 #include <QColor>
+#include <QPixmap>
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -103,10 +104,10 @@ class ResultModel : public TableModel {
   using TableModel::TableModel;
 
   using TablePtr = std::shared_ptr<const analysis::Table>;
-  /// Color marker at the beginning of a row; invalid for none.
-  using RowColor = std::function<QColor(int row)>;
+  /// Marker in the first column; null: none.
+  using RowMarker = std::function<QPixmap(int row)>;
   /// `order`: lines in display order; empty: table order.
-  void set_table(TablePtr table, RowColor color = nullptr, std::vector<Row> order = {});
+  void set_table(TablePtr table, RowMarker marker = nullptr, std::vector<Row> order = {});
   /// Like set_table(), for a table that extends the current one; keeps the selection.
   void extend_table(TablePtr table, std::vector<Row> order);
   /// Like set_table(), but repaints only the changed cells if the rows and columns match.
@@ -123,7 +124,7 @@ class ResultModel : public TableModel {
 
  private:
   TablePtr table_ = std::make_shared<const analysis::Table>();
-  RowColor color_;
+  RowMarker marker_;
 };
 
 }  // namespace attnscope::ui

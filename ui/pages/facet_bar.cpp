@@ -154,19 +154,22 @@ FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::
   return texts;
 }
 
-FacetChip* FacetBar::add(IdChoice& choice, const QString& label, const QString& help) {
-  return choice.attach_editor(new FacetChip(label, help, this));
+FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help) {
+  return insert(choice.attach_editor(new FacetChip(label, help, this)));
 }
 
-FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help) {
-  FacetChip* chip = add(choice, label, help);
+FacetChip* FacetBar::add_switch(IdChoice& choice, const QString& label, const QString& help) {
+  return insert(choice.attach_editor(new SegmentedChip(label, help, this)));
+}
+
+FacetChip* FacetBar::insert(FacetChip* chip) {
   flow_->insert_widget(flow_->indexOf(more_), chip);
   own_.push_back(chip);
   return chip;
 }
 
 FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QString& help) {
-  FacetChip* chip = add(choice, label, help);
+  FacetChip* chip = choice.attach_editor(new FacetChip(label, help, this));
   chip->set_folded(true);
   options_.push_back(chip);
   return chip;

@@ -37,6 +37,8 @@ class FacetBar : public QWidget {
   void add_leading_chip(FacetChip* chip);
   /// Adds a chip for a choice of the page, after those of the filter.
   FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help);
+  /// Like add_chip(), with all options side by side; for two or three short ones.
+  FacetChip* add_switch(IdChoice& choice, const QString& label, const QString& help);
   /// Adds the choice as a submenu of the plot options.
   FacetChip* add_option(IdChoice& choice, const QString& label, const QString& help);
   /// Switches for parts of the plot; first entries of the options menu.
@@ -65,7 +67,7 @@ class FacetBar : public QWidget {
   void fill_options_menu();
 
   ProblemFilter& filter_;
-  FacetChip* add(IdChoice& choice, const QString& label, const QString& help);
+  FacetChip* insert(FacetChip* chip);
 
   FlowLayout* flow_;
   std::vector<FacetChip*> leading_chips_;

@@ -4,6 +4,7 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 constexpr int side = 8;  ///< Padding between border and contents.
 constexpr int chip_gap = 5;
 constexpr int arrow = 8;
-constexpr int rounding = 5;
+constexpr int rounding = 4;
 
 }  // namespace
 
@@ -219,6 +220,52 @@ void FacetChip::fill_menu() {
 void FacetChip::pick(int place) {
   if (place < 0 || place >= static_cast<int>(options_.size()) || place == current_) return;
   emit picked(options_[static_cast<std::size_t>(place)].id);
+}
+
+std::vector<QRect> SegmentedChip::segments() const {
+  const QFontMetrics bold(value_font());
+  std::vector<QRect> all;
+  int x = 0;
+  for (const Option& option : options()) {
+    all.emplace_back(x, 0, bold.horizontalAdvance(option.text) + 2 * side, height());
+    x += all.back().width();
+  }
+  return all;
+}
+
+QSize SegmentedChip::sizeHint() const {
+  const std::vector<QRect> all = segments();
+  return {all.empty() ? 0 : all.back().right() + 2, FacetChip::sizeHint().height()};
+}
+
+void SegmentedChip::paintEvent(QPaintEvent* /*event*/) {
+  const PlotColors colors = plot_colors(palette());
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  QPainterPath frame;
+  frame.addRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), rounding, rounding);
+  painter.fillPath(frame, palette().color(QPalette::Base));
+  painter.setClipPath(frame);
+  const std::vector<QRect> all = segments();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool on = static_cast<int>(i) == current();
+    if (on) painter.fillRect(all[i], with_opacity(colors.accent, 0.22));
+    painter.setFont(on ? value_font() : font());
+    painter.setPen(isEnabled() ? colors.text : colors.muted);
+    painter.drawText(all[i], Qt::AlignCenter, options()[i].text);
+    painter.setPen(colors.axis);
+    if (i > 0) painter.drawLine(all[i].topLeft(), all[i].bottomLeft());
+  }
+  painter.setClipping(false);
+  painter.setPen(QPen(hasFocus() ? colors.accent : colors.axis, hasFocus() ? 2 : 1));
+  painter.drawPath(frame);
+}
+
+void SegmentedChip::mousePressEvent(QMouseEvent* event) {
+  const std::vector<QRect> all = segments();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].contains(event->pos())) pick(static_cast<int>(i));
+  }
 }
 
 MultiChoiceChip::MultiChoiceChip(const QString& label, const QString& help, QWidget* parent)

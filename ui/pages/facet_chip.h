@@ -55,12 +55,13 @@ class FacetChip : public QToolButton {
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void pick(int place);
+  [[nodiscard]] int current() const { return current_; }
+  [[nodiscard]] QFont value_font() const;
 
  private:
   void invalidate_size();
-  void pick(int place);
   void update_accessible_name();
-  [[nodiscard]] QFont value_font() const;
 
   [[nodiscard]] int label_width() const;
 
@@ -75,6 +76,21 @@ class FacetChip : public QToolButton {
   std::vector<Option> options_;
   int current_ = -1;
   QString words_;
+};
+
+/// All options side by side; a click picks one. Folded, it is a submenu like other chips.
+class SegmentedChip : public FacetChip {
+  Q_OBJECT
+ public:
+  using FacetChip::FacetChip;
+  [[nodiscard]] QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  [[nodiscard]] std::vector<QRect> segments() const;
 };
 
 /// Several switches as one chip ("FA1, FA2, FA3"), each a checkable menu entry.

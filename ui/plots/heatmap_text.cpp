@@ -92,8 +92,7 @@ QString equal_tiles_text(const TileMap& map, const std::vector<TileMap::Place>& 
 }
 
 HoverRow row_of(const QString& label, const MetricValue& value) {
-  return {
-      {}, SampleMark::none, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
+  return {{}, Sample{}, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
 }
 
 bool on_axes(const TileMap& map, std::string_view name) {
@@ -261,7 +260,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
   const analysis::PointTable& table = points.table();
   if (cell.value) {
     content.rows.push_back({{},
-                            SampleMark::none,
+                            Sample{},
                             QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
                             cell_value_text(map, *cell.value)});
   }
@@ -271,7 +270,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
     content.rows.push_back(
         row_of(metric_label(map.metric), {map.metric, *cell.own, unit, table.values(map.metric).provenance(cell.row)}));
     content.rows.push_back({{},
-                            SampleMark::none,
+                            Sample{},
                             map.shown.as == analysis::Comparison::over_model ? qtext(msg::tile_map::model{})
                                                                              : qtext(msg::tile_map::best_shown{}),
                             format_metric({map.metric, *cell.over, unit, Provenance::derived})});

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"
 
@@ -17,20 +16,6 @@ constexpr int column_gap = 10;
 constexpr int note_width = 300;
 constexpr int pointer_gap = 14;
 constexpr double font_share = 0.88;  ///< Fraction of the plot's font size, so that the box hides little of the plot.
-
-void draw_sample(QCPPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
-                 const QColor& background) {
-  if (mark == SampleMark::dashes) {
-    QPen pen(color, 1.6);
-    pen.setDashPattern({3, 2});
-    painter.setPen(pen);
-    painter.drawLine(QPointF(where.left(), where.center().y()), QPointF(where.right(), where.center().y()));
-    return;
-  }
-  const QCPScatterStyle style = scatter_of(mark, color, background);
-  style.applyTo(&painter, QPen(color));
-  style.drawShape(&painter, where.center());
-}
 
 }  // namespace
 
@@ -45,20 +30,30 @@ HoverOverlay::HoverOverlay(QWidget* plot) : QWidget(plot) {
   setFocusPolicy(Qt::NoFocus);
 }
 
-void HoverOverlay::show_content(HoverContent content, const QPoint& pointer, std::optional<double> guide_x,
-                                const QRectF& guide_area) {
+void HoverOverlay::show_content(HoverContent content, const QPoint& pointer) {
   setGeometry(parentWidget()->rect());
   content_ = std::move(content);
   pointer_ = pointer;
-  guide_x_ = guide_x;
-  guide_area_ = guide_area;
+  raise();
+  update();
+}
+
+void HoverOverlay::set_guides(std::vector<QLineF> guides) {
+  if (guides == guides_) return;
+  setGeometry(parentWidget()->rect());
+  guides_ = std::move(guides);
+  update();
+}
+
+void HoverOverlay::hide_box() {
+  if (!content_) return;
+  content_.reset();
   update();
 }
 
 void HoverOverlay::clear() {
-  if (!content_) return;
-  content_.reset();
-  update();
+  set_guides({});
+  hide_box();
 }
 
 QRect HoverOverlay::place_box(const QSize& size) const {
@@ -73,22 +68,18 @@ QRect HoverOverlay::place_box(const QSize& size) const {
 }
 
 void HoverOverlay::paintEvent(QPaintEvent*) {
-  if (!content_) return;
   const PlotColors colors = plot_colors(palette());
-  QCPPainter marks(this);
-  marks.setMode(QCPPainter::pmVectorized);  // Keeps lines at subpixel positions.
-  QPainter& painter = marks;
+  QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  if (guide_x_) {
-    painter.setPen(QPen(colors.muted, 1, Qt::DotLine));
-    painter.drawLine(QPointF(*guide_x_, guide_area_.top()), QPointF(*guide_x_, guide_area_.bottom()));
-  }
+  painter.setPen(QPen(colors.axis, 1));
+  painter.drawLines(QVector<QLineF>(guides_.begin(), guides_.end()));
+  if (!content_) return;
 
   QFont plain = font();
   plain.setPointSizeF(font_share * plain.pointSizeF());
   const QFontMetrics metrics(plain);
   const bool marked = std::any_of(content_->rows.begin(), content_->rows.end(),
-                                  [](const HoverRow& row) { return row.mark != SampleMark::none; });
+                                  [](const HoverRow& row) { return row.sample.kind != SampleKind::none; });
   const int indent = marked ? sample_width : 0;
   int label_width = 0;
   int value_width = 0;
@@ -112,7 +103,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(colors.axis, 1));
   const QColor panel = with_opacity(colors.panel, 244 / 255.0);
   painter.setBrush(panel);
-  painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+  painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
 
   int y = box.top() + box_padding;
   const int x = box.left() + box_padding;
@@ -122,7 +113,9 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   y += line + 4;
   painter.setFont(plain);
   for (const HoverRow& row : content_->rows) {
-    draw_sample(marks, QRectF(x, y, sample_width - 6, line), row.mark, row.color, panel);
+    const bool model = row.sample.kind == SampleKind::line;
+    draw_sample(painter, QRectF(x, y, sample_width - 6, line), row.sample,
+                model ? QPen(row.color, 1) : QPen(row.color, 0, Qt::NoPen), panel);
     painter.setPen(colors.text);
     painter.drawText(QRect(x + indent, y, label_width, line), Qt::AlignLeft | Qt::AlignVCenter, row.label);
     painter.drawText(QRect(x, y, inner_width, line), Qt::AlignRight | Qt::AlignVCenter, row.value);

@@ -3,38 +3,20 @@
 #pragma once
 
 #include <QColor>
+#include <QLineF>
 #include <QString>
 #include <QStringList>
 #include <QWidget>
 #include <optional>
 #include <vector>
 
-namespace attnscope::ui {
+#include "ui/plots/markers.h"
 
-/// Marker of a read-out row, equal to the marker in the plot.
-enum class SampleMark {
-  none,
-  disc,
-  square,
-  half_disc,  ///< Lower half filled: measured at throttled clocks.
-  hollow_disc,
-  hollow_square,
-  plus_disc,  ///< Hollow, with a plus: extrapolated.
-  plus_square,
-  diamond,
-  triangle,
-  crossed_disc,  ///< Hollow with a stroke, as the markers below: second to fourth run of one color.
-  crossed_square,
-  barred_disc,
-  barred_square,
-  upright_disc,
-  upright_square,
-  dashes
-};
+namespace attnscope::ui {
 
 struct HoverRow {
   QColor color;
-  SampleMark mark = SampleMark::none;
+  Sample sample;
   QString label;
   QString value;
 };
@@ -53,9 +35,11 @@ class HoverOverlay : public QWidget {
  public:
   explicit HoverOverlay(QWidget* plot);
 
-  /// `guide_x`: x position of a vertical line across `guide_area`.
-  void show_content(HoverContent content, const QPoint& pointer, std::optional<double> guide_x = {},
-                    const QRectF& guide_area = {});
+  void show_content(HoverContent content, const QPoint& pointer);
+  /// Lines through the position that the legend shows, one per panel; they stay until clear().
+  void set_guides(std::vector<QLineF> guides);
+  /// Hides the box, and keeps the lines.
+  void hide_box();
   void clear();
   /// Null: nothing is shown.
   [[nodiscard]] const HoverContent* content() const { return content_ ? &*content_ : nullptr; }
@@ -68,8 +52,7 @@ class HoverOverlay : public QWidget {
 
   std::optional<HoverContent> content_;
   QPoint pointer_;
-  std::optional<double> guide_x_;
-  QRectF guide_area_;
+  std::vector<QLineF> guides_;
 };
 
 }  // namespace attnscope::ui

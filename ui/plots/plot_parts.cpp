@@ -38,17 +38,6 @@ QCPGraph* add_marks(const QCPAxisRect& panel, const QCPScatterStyle& style) {
   return marks;
 }
 
-void place_with_offset(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
-                       bool is_axis_fraction) {
-  auto* anchor = new QCPItemTracer(&plot);
-  anchor->setVisible(false);
-  if (is_axis_fraction) anchor->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  anchor->position->setCoords(point);
-  position->setType(QCPItemPosition::ptAbsolute);
-  position->setParentAnchor(anchor->position);
-  position->setCoords(pixels);
-}
-
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen) {
   auto* level = new QCPItemStraightLine(panel.parentPlot());
   level->setClipAxisRect(&panel);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "ui/plots/hover_overlay.h"
@@ -34,26 +35,23 @@ void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font);
 QCPGraph* add_line(const QCPAxisRect& panel, const QPen& pen);
 /// Adds markers without a line.
 QCPGraph* add_marks(const QCPAxisRect& panel, const QCPScatterStyle& style);
-/// Markers of points, one graph per marker type.
+/// Markers of points, one graph per marker and shift.
 class MarkerGraphs {
  public:
-  using Style = std::function<QCPScatterStyle(SampleMark)>;
+  using Style = std::function<QCPScatterStyle(const Sample&, double shift)>;
   MarkerGraphs(const QCPAxisRect& panel, Style style) : panel_(panel), style_(std::move(style)) {}
-  QCPGraph& of(SampleMark mark) {
-    QCPGraph*& graph = graphs_[mark];
-    if (graph == nullptr) graph = add_marks(panel_, style_(mark));
+  /// `shift`: offset in pixels to the right.
+  QCPGraph& of(const Sample& sample, double shift = 0) {
+    QCPGraph*& graph = graphs_[{sample.kind, sample.identity.slot, sample.identity.variant, shift}];
+    if (graph == nullptr) graph = add_marks(panel_, style_(sample, shift));
     return *graph;
   }
 
  private:
   const QCPAxisRect& panel_;
   Style style_;
-  std::map<SampleMark, QCPGraph*> graphs_;
+  std::map<std::tuple<SampleKind, PlotSlot, int, double>, QCPGraph*> graphs_;
 };
-/// Positions an item at axis coordinates plus an offset in pixels (right, down). `is_axis_fraction`: y is a fraction of
-/// the axes' height.
-void place_with_offset(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
-                       bool is_axis_fraction = false);
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen);
 /// Adds a horizontal band across the axes, below all data.
 void add_band(QCPAxisRect& panel, double low, double high, const QColor& color);

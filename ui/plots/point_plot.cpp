@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
@@ -120,6 +120,10 @@ QString selection_layer() {
   return QStringLiteral("selection");
 }
 
+QString selection_halo_layer() {
+  return QStringLiteral("selection-halo");
+}
+
 PointPlot::PointPlot(QWidget* parent)
     : FrameSyncedPlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
@@ -129,8 +133,10 @@ PointPlot::PointPlot(QWidget* parent)
   plotLayout()->insertRow(0);
   plotLayout()->addElement(0, 0, title_);
   plotLayout()->setRowStretchFactor(0, fixed_row_stretch);
-  title_->setMargins({0, 6, 0, 2});
-  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
+  title_->setMargins({8, 6, 8, 2});
+  title_->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
+  addLayer(selection_halo_layer(), layer(QStringLiteral("main")), limAbove);
+  addLayer(selection_layer(), layer(selection_halo_layer()), limAbove);
 }
 
 void PointPlot::add_key() {
@@ -191,11 +197,14 @@ bool PointPlot::draw_selection() {
   for (const Mark& mark : marks_) {
     if (mark.is_axis_fraction || std::ranges::find(mark.rows, *row) == mark.rows.end()) continue;
     if (rings_.empty()) setAccessibleDescription(display_text(read_out(mark)));
-    QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
-    ring->addData(mark.x, mark.y);
-    enlarge(*ring, font_scale(font()));
-    ring->setLayer(selection_layer());
-    rings_.push_back(ring);
+    const auto [halo, ring] = selection_ring(plot_colors(palette()), mark.shift);
+    for (const auto& [style, on] : {std::pair(halo, selection_halo_layer()), std::pair(ring, selection_layer())}) {
+      QCPGraph* graph = add_marks(*mark.panel, style);
+      graph->addData(mark.x, mark.y);
+      enlarge(*graph, font_scale(font()));
+      graph->setLayer(on);
+      rings_.push_back(graph);
+    }
   }
   return !rings_.empty();
 }
@@ -216,6 +225,7 @@ const PointPlot::Mark* PointPlot::mark_near(const QPointF& position) const {
   double best = reach;
   for (const Mark& mark : marks_) {
     QPointF pixel = to_pixels(*mark.panel, {mark.x, mark.y});
+    pixel.rx() += mark.shift;
     if (mark.is_axis_fraction) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
     const double away = QLineF(pixel, position).length();
     if (away > best) continue;
@@ -332,12 +342,12 @@ void PointPlot::render(QCPPainter& painter, const QRect& area, const QString& so
     plotLayout()->addElement(row, 0, below);
     plotLayout()->setRowStretchFactor(row, fixed_row_stretch);
   }
-  layer(selection_layer())->setVisible(false);
+  for (const QString& each : {selection_layer(), selection_halo_layer()}) layer(each)->setVisible(false);
   painter.save();
   painter.translate(area.topLeft());
   toPainter(&painter, area.width(), area.height());
   painter.restore();
-  layer(selection_layer())->setVisible(true);
+  for (const QString& each : {selection_layer(), selection_halo_layer()}) layer(each)->setVisible(true);
   if (below != nullptr) {
     plotLayout()->remove(below);
     plotLayout()->simplify();

@@ -43,8 +43,9 @@ class PointPlot;
 /// Picture of a plot with points of these runs. The plot has to outlive the picture.
 [[nodiscard]] PlotPicture picture_of(PointPlot& plot, const std::vector<RunPtr>& runs);
 
-/// Layer above all data; pictures in files do not contain it.
+/// Layers above all data; pictures in files do not contain them.
 [[nodiscard]] QString selection_layer();
+[[nodiscard]] QString selection_halo_layer();
 
 class PointPlot : public FrameSyncedPlot {
   Q_OBJECT
@@ -75,6 +76,7 @@ class PointPlot : public FrameSyncedPlot {
     std::size_t series = 0;  ///< Indices into the plot's own data.
     std::size_t point = 0;
     std::vector<Row> rows;          ///< Rows of the mark; a click selects the first.
+    double shift = 0;               ///< Offset in pixels to the right.
     bool is_axis_fraction = false;  ///< `y` is a fraction of the axes' height (failed points).
   };
 
@@ -123,7 +125,7 @@ class PointPlot : public FrameSyncedPlot {
   bool draw_selection();
 
   std::optional<ShownPoint> selected_;
-  std::vector<QCPGraph*> rings_;
+  std::vector<QCPGraph*> rings_;  ///< Halos and rings of the selection.
   QPoint pressed_;
 };
 

@@ -48,25 +48,31 @@ class PictureWriter {
 
   /// Writes PNG and SVG; returns the error, empty on success.
   QString write(const analysis::Plot& plot) {
-    const PlotPicture picture = set(plot);
-    const bool map = plot.kind == analysis::PlotKind::maps;
-    return write_both(to_qstring(plot.stem), map ? map_.picture_size(picture_size) : picture_size, picture,
-                      picture_scale);
+    const QString stem = to_qstring(plot.stem);
+    if (plot.kind == analysis::PlotKind::maps) {
+      map_.set_map(points_, analysis::build_tile_map(points_->table(), plot.filter.rows(), plot.metric), true);
+      return write_both(stem, map_.picture_size(picture_size), picture_of(map_), picture_scale);
+    }
+    if (QString error = write_curves(plot, Quantity::dram, stem); !error.isEmpty()) return error;
+    if (plot.kind != analysis::PlotKind::bytes) return {};
+    return write_curves(plot, Quantity::sm_l2, stem + level_suffix(Quantity::sm_l2));
   }
 
  private:
-  PlotPicture set(const analysis::Plot& plot) {
-    if (plot.kind == analysis::PlotKind::maps) {
-      map_.set_map(points_, analysis::build_tile_map(points_->table(), plot.filter.rows(), plot.metric), true);
-      return picture_of(map_);
-    }
+  /// `level`: memory level of bytes. Writes nothing without a measured curve.
+  QString write_curves(const analysis::Plot& plot, Quantity level, const QString& stem) {
     CurveRequest request;
     for (const Row row : plot.filter.rows()) request.algorithms.insert(points_->table().algorithm(row));
     request.ordinate = plot.ordinate();
     request.tile = plot.tile;
+    request.dram = level == Quantity::dram;
+    request.sm_l2 = level == Quantity::sm_l2;
+    request.residuals = true;
     const CurveSet set = build_curves(points_, plot.filter, request);
+    const auto is_measured = [](const Curve& curve) { return curve.kind == CurveKind::measured; };
+    if (std::ranges::none_of(set.curves, is_measured)) return {};
     curves_.set_curves(set, false);
-    return picture_of(curves_, drawn_runs(set));
+    return write_both(stem, picture_size, picture_of(curves_, drawn_runs(set)), picture_scale);
   }
 
   QString write_both(const QString& stem, const QSize& size, const PlotPicture& picture, double scale) {

@@ -243,27 +243,6 @@ TEST(CurveRuns, SeparatesGpusOfOneName) {
   EXPECT_THAT(devices, testing::ElementsAre("H200 (11112222)", "H200 (33334444)"));
 }
 
-TEST(CurveRuns, ThreeDevicesAreShadesAndFourAreColors) {
-  const auto records = memory_wall_of("fa2");
-  Points points;
-  points.add(records, on("H200", "GPU-h")).add(records, on("A100", "GPU-a")).add(records, on("L40S", "GPU-l"));
-  const auto named = [&] {
-    CurveSet set = Drawn(points, times()).set;
-    name_curves(set, 8);
-    return set;
-  };
-  std::set<int> shades;
-  const CurveSet three = named();
-  EXPECT_EQ(three.hues, 0U);
-  for (const Curve& curve : three.curves) {
-    EXPECT_EQ(curve.hue, algorithm_hue) << curve.name.device;
-    shades.insert(curve.shade);
-  }
-  EXPECT_THAT(shades, testing::ElementsAre(0, 1, 2));
-  points.add(records, on("B200", "GPU-b"));
-  EXPECT_EQ(named().hues, 4U);
-}
-
 TEST(CurveRuns, L2BoundaryPerDevice) {
   const auto naive = memory_wall_of("naive");  // same tile on both GPUs
   Points points;

@@ -271,20 +271,25 @@ TEST_F(LanguageTest, PlotsAreTranslated) {
     plot.set_curves(set, false);
     texts.add(plot.accessibleName(), "plot");
     for (const QCPAxis* axis : {plot.xAxis, plot.yAxis}) texts.add(axis->label(), "axis");
-    for (int i = 0; i < plot.plottableCount(); ++i) {
-      // Failed points: the algorithm's name, and a reason that is data.
-      QString name = plot.plottable(i)->name();
-      if (!marked(name)) name = name.section(QStringLiteral(" · "), 1).replace(QLatin1Char('\n'), QLatin1Char(' '));
-      texts.add(name, "legend");
+    const LegendContent& legend = plot.legend_table().content();
+    for (const QString& column : legend.columns) texts.add(column, "legend");
+    for (const LegendRow& row : legend.rows) {
+      if (row.series.isEmpty()) texts.add(row.text, "legend");  // Series have the names of algorithms.
     }
+    for (const QString& note : legend.notes) texts.add(note, "legend");
     for (int i = 0; i < plot.itemCount(); ++i) {
       if (const auto* item = qobject_cast<const QCPItemText*>(plot.item(i)))
         texts.add(item->text(), "text in the plot");
     }
-    for (const HoverColumn& column : build_hover_columns(set, plot_colors(QPalette()))) {
-      texts.add(column.content, reasons, "read-out of a curve");
-      for (const HoverRow& row : column.content.rows) texts.add(row.label, "row of a read-out");
+    const auto add = [&](const HoverContent& content) {
+      texts.add(content, reasons, "read-out of a curve");
+      for (const HoverRow& row : content.rows) texts.add(row.label, "row of a read-out");
+    };
+    for (const Curve& curve : set.curves) {
+      if (curve.kind != CurveKind::measured) continue;
+      for (const CurvePoint& point : curve.points) add(describe_point(set, curve, point, plot_colors(QPalette())));
     }
+    for (const FailedPoint& point : set.failed) add(describe_failure(set, point));
   }
   EXPECT_EQ(texts.untranslated(), "");
   EXPECT_GT(texts.seen(), 50);

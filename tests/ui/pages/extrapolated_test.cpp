@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QTextDocument>
+#include <algorithm>
 
 #include "messages/curve_plot.h"
 #include "messages/details.h"
@@ -10,8 +11,7 @@
 #include "profiler/points/point_query.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/points_table.h"
-#include "ui/pages/curves/curve_graphs.h"
-#include "ui/pages/curves/io_plot.h"
+#include "ui/pages/curves/curve_legend.h"
 #include "ui/panels/details_panel.h"
 #include "ui/plots/heatmap_text.h"
 #include "ui/text/format.h"
@@ -81,37 +81,23 @@ TEST_F(ExtrapolatedTest, IsMarkedInTheTable) {
   EXPECT_EQ(analysis::PointQuery::parse("from:simulated", table)->rows(table).size(), 3U);
 }
 
-TEST_F(ExtrapolatedTest, IsMarkedOnCurvesAndInReadOuts) {
+TEST_F(ExtrapolatedTest, IsMarkedInReadOutsAndLegend) {
   CurveRequest request;
   request.algorithms = {"naive"};
   const CurveSet set = fixtures::curves_of(points, request);
-  const auto columns = build_hover_columns(set, plot_colors(QPalette()));
-  ASSERT_EQ(columns.size(), 3U);
-  const auto row_of = [&](std::size_t column, const QString& label) {
-    for (const HoverRow& row : columns[column].content.rows) {
-      if (row.label.startsWith(label + QStringLiteral(" · "))) return row;
-    }
-    ADD_FAILURE() << "no " << label.toStdString();
-    return HoverRow{};
+  const PlotColors colors = plot_colors(QPalette());
+  const auto read = [&](Quantity quantity, std::size_t point) {
+    const auto curve = std::ranges::find_if(
+        set.curves, [&](const Curve& each) { return each.kind == CurveKind::measured && each.quantity == quantity; });
+    return describe_point(set, *curve, curve->points[point], colors).rows.front();
   };
-  EXPECT_EQ(row_of(0, "Naive · DRAM · simulated").mark, SampleMark::hollow_disc);
-  EXPECT_EQ(row_of(2, "Naive · DRAM · extrapolated").mark, SampleMark::plus_disc);
-  EXPECT_EQ(row_of(2, "Naive · SM↔L2 · simulated").mark, SampleMark::hollow_square) << "exact";
-
-  QCustomPlot plot;
-  plot.addLayer(theory_layer());
-  PlotLegend legend(plot);
-  add_curve_graphs(plot, set.curves, legend);
-  int marks = 0;
-  for (int i = 0; i < plot.graphCount(); ++i) {
-    const QCPGraph* graph = plot.graph(i);
-    if (graph->scatterStyle().shape() != QCPScatterStyle::ssPlusCircle || graph->dataCount() == 0) continue;
-    ++marks;
-    ASSERT_EQ(graph->dataCount(), 1);
-    EXPECT_EQ(graph->data()->at(0)->key, 16384);
-  }
-  EXPECT_EQ(marks, 1);
-  EXPECT_EQ(plot.graph(plot.graphCount() - 1)->name(), qtext(msg::curve_plot::extrapolated{}));
+  EXPECT_EQ(read(Quantity::dram, 0).sample.kind, SampleKind::hollow);
+  EXPECT_EQ(read(Quantity::dram, 0).label, "Naive · DRAM · simulated");
+  EXPECT_EQ(read(Quantity::dram, 2).label, "Naive · DRAM · extrapolated");
+  EXPECT_EQ(read(Quantity::sm_l2, 2).label, "Naive · SM↔L2 · simulated") << "exact";
+  const LegendContent legend = CurveLegend(set).at(16384, 0, colors);
+  const Message words = msg::curve_plot::extrapolated_points{.all = 6, .points = 1};
+  EXPECT_TRUE(legend.notes.contains(qtext(words))) << legend.notes.join('\n').toStdString();
 }
 
 }  // namespace

@@ -17,8 +17,9 @@
 #include "messages/throttle.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
+#include "ui/pages/curves/curve_graphs.h"
 #include "ui/pages/curves/io_curve_page.h"
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -53,62 +54,90 @@ class IoLegendTest : public IoPageTest {
     wait_until_idle();
     plot->replot();
   }
-  [[nodiscard]] QCPAbstractLegendItem* item(const QString& part) const {
-    for (QCPLegend* box : plot->findChildren<QCPLegend*>()) {
-      for (int i = 0; i < box->itemCount(); ++i) {
-        const PlotLegend::ShownEntry* entry = plot->plot_legend().shown(box->item(i));
-        if (entry != nullptr && entry->text.contains(part)) return box->item(i);
-      }
-    }
-    return nullptr;
-  }
-  void click(const QString& part, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
-    plot->replot();
-    const QCPAbstractLegendItem* found = item(part);
-    ASSERT_NE(found, nullptr) << part.toStdString();
-    QTest::mouseClick(plot, Qt::LeftButton, modifiers, found->rect().center());
+  void click(const QString& row, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    const int place = legend.find_row(row);
+    ASSERT_GE(place, 0) << row.toStdString();
+    QTest::mouseClick(&legend, Qt::LeftButton, modifiers, legend.row_rect(place).center());
+    wait_until_idle();
     plot->replot();
   }
-  /// Names of the drawn curves, in order.
+  /// Algorithms of the drawn measured curves, in order.
   [[nodiscard]] QStringList drawn() const {
     QStringList names;
-    for (int i = 0; i < plot->graphCount(); ++i) {
-      const QString name = plot->graph(i)->name();
-      const bool is_curve = std::ranges::any_of(page.curves().curves,
-                                                [&](const Curve& curve) { return to_qstring(curve.label) == name; });
-      if (is_curve && plot->graph(i)->visible()) names << name;
+    for (const Curve& curve : plot->shown().curves) {
+      if (curve.kind == CurveKind::measured) names << short_title(curve.name.algorithm);
     }
     return names;
   }
+  LegendTable& legend = plot->legend_table();
 };
 
-TEST_F(IoLegendTest, ClickTogglesTheCurvesOfAnEntry) {
-  const QStringList before = drawn();
+TEST_F(IoLegendTest, ClickIsolatesASeries) {
   const QCPRange view = plot->yAxis->range();
-  const QStringList curves = plot->plot_legend().shown(item(QStringLiteral("DRAM · measured")))->curves;
-  ASSERT_FALSE(curves.isEmpty());
-  click(QStringLiteral("DRAM · measured"));
-  EXPECT_EQ(plot->hidden(), std::set<QString>(curves.begin(), curves.end()));
-  EXPECT_EQ(drawn().size(), before.size() - curves.size());
-  for (const QString& curve : curves) EXPECT_FALSE(drawn().contains(curve));
+  EXPECT_EQ(drawn(), (QStringList{"Naive", "FA1", "FA2"}));
+  click("FA1");
+  EXPECT_EQ(drawn(), QStringList{"FA1"});
+  for (const Curve& curve : plot->shown().curves) {
+    EXPECT_TRUE(curve.name.algorithm == "fa1" || curve.name.algorithm.empty()) << "models of others are hidden, too";
+  }
   EXPECT_EQ(plot->yAxis->range(), view) << "other curves do not move";
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
-  const std::size_t read = plot->hover_content()->rows.size();
-  click(QStringLiteral("DRAM · measured"));
-  EXPECT_TRUE(plot->hidden().empty());
-  EXPECT_EQ(drawn(), before);
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
-  EXPECT_GT(plot->hover_content()->rows.size(), read) << "the hover shows the curve again";
+  EXPECT_GE(legend.find_row("FA2"), 0) << "stays in the legend";
+  click("FA1");
+  EXPECT_EQ(drawn().size(), 3);
 }
 
-TEST_F(IoLegendTest, CtrlClickIsolatesAnEntry) {
-  resize(1000, 460);  // The legend has room for only some of its entries.
-  const QStringList before = drawn();
-  const QStringList curves = plot->plot_legend().shown(item(QStringLiteral("DRAM · measured")))->curves;
-  click(QStringLiteral("DRAM · measured"), Qt::ControlModifier);
-  EXPECT_EQ(drawn(), curves) << "hides models, and curves without a legend entry, too";
-  click(QStringLiteral("DRAM · measured"), Qt::ControlModifier);
-  EXPECT_EQ(drawn(), before);
+TEST_F(IoLegendTest, CtrlClickTogglesASeriesAndEscapeShowsAll) {
+  click("FA1", Qt::ControlModifier);
+  EXPECT_EQ(drawn(), (QStringList{"Naive", "FA2"}));
+  click("FA1", Qt::ControlModifier);
+  EXPECT_EQ(drawn().size(), 3);
+  click("Naive");
+  QTest::keyClick(plot, Qt::Key_Escape);
+  EXPECT_TRUE(plot->hidden().empty());
+}
+
+TEST_F(IoLegendTest, WorksWithTheKeyboard) {
+  legend.setFocus();
+  QTest::keyClick(&legend, Qt::Key_Down);
+  EXPECT_TRUE(legend.accessibleDescription().contains("FA1")) << legend.accessibleDescription().toStdString();
+  QTest::keyClick(&legend, Qt::Key_Return, Qt::ControlModifier);
+  EXPECT_EQ(drawn(), (QStringList{"Naive", "FA2"}));
+  QTest::keyClick(&legend, Qt::Key_Escape);
+  QTest::keyClick(&legend, Qt::Key_Return);
+  EXPECT_EQ(drawn(), QStringList{"FA1"});
+}
+
+TEST_F(IoLegendTest, ShowsTheValuesUnderTheCursor) {
+  EXPECT_EQ(legend.content().corner, "N 8k") << "the last N at which all run";
+  const auto value = [&](const QString& row) {
+    return legend.content().rows[static_cast<std::size_t>(legend.find_row(row))].cells.front();
+  };
+  const auto expected = [&](double n) {
+    const auto curve = std::ranges::find_if(page.curves().curves, [](const Curve& each) {
+      return each.name.algorithm == "fa2" && each.kind == CurveKind::measured;
+    });
+    return format_quantity(analysis::point_at(*curve, n)->value, *curve);
+  };
+  EXPECT_EQ(value("FA2"), expected(8192));
+  const double middle = plot->panels().front()->center().y();
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096) + 3, middle}));
+  EXPECT_EQ(legend.content().corner, "N 4k");
+  EXPECT_EQ(value("FA2"), expected(4096));
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), middle}));
+  EXPECT_TRUE(value("Naive").startsWith("✕")) << "the naive algorithm runs out of memory";
+  EXPECT_FALSE(plot->hover_at({2, middle}));
+  EXPECT_EQ(legend.content().corner, "N 8k");
+}
+
+TEST_F(IoLegendTest, IsBesideOrBelowTheAxes) {
+  EXPECT_GE(legend.x(), plot->panels().front()->right());
+  resize(620, 700);
+  EXPECT_GE(legend.y(), plot->panels().front()->bottom());
+  for (const QSize& size : {QSize(620, 700), QSize(420, 500), QSize(1400, 900)}) {
+    resize(size.width(), size.height());
+    EXPECT_TRUE(plot->rect().contains(legend.geometry())) << size.width();
+    EXPECT_GE(legend.height(), legend.row_rect(2).bottom()) << "three rows at least";
+  }
 }
 
 TEST_F(IoLegendTest, CtrlClickIsolatesAnAlgorithm) {
@@ -142,8 +171,7 @@ TEST_F(IoPageTest, LabelsCurvesAtTheirEnds) {
   plot->replot();
   const QStringList names = plot->line_labels();
   ASSERT_FALSE(names.isEmpty());
-  // Every owner has a label, also one that ends earlier (naive runs out of memory).
-  for (const char* owner : {"Naive", "FA1", "FA2"}) {
+  for (const char* owner : {"FA1", "FA2"}) {
     EXPECT_FALSE(names.filter(QString::fromLatin1(owner)).isEmpty()) << owner << names.join('|').toStdString();
   }
   // Labels neither overlap nor leave the plot.
@@ -160,72 +188,101 @@ TEST_F(IoPageTest, LabelsCurvesAtTheirEnds) {
       EXPECT_LT(boxes[i].intersected(boxes[j]).height(), 4) << names[static_cast<qsizetype>(i)].toStdString();
     }
   }
-  page.resize(420, 700);
+  page.resize(340, 700);
   wait_until_idle();
   plot->replot();
   EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow for labels";
 }
 
-TEST_F(IoPageTest, FourDevicesHaveDistinctColors) {
+TEST_F(IoPageTest, DevicesArePanelsOnCommonAxes) {
   std::vector<PointRecord> records;
   for (const char* algorithm : {"fa1", "fa2"}) {
     for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
   }
-  std::vector<fixtures::TestRun> runs;
-  for (const char* gpu : {"H200", "H100", "A100", "B200"}) runs.push_back({"wall", records, true, false, gpu});
-  const QString four = folder.filePath("four.attnscope");
-  fixtures::write_file(four, runs);
-  const QStringList files{four};
-  ASSERT_NO_FATAL_FAILURE(show(files));
-  const auto colors_of = [&] {
-    std::map<std::string, std::set<QRgb>> colors;
-    for (const Curve& curve : page.curves().curves) {
-      if (curve.kind == CurveKind::measured) {
-        colors[curve.name.device].insert(curve_color(curve, plot_colors(plot->palette())).rgb());
-      }
+  const auto slowed = [&](double factor) {
+    std::vector<PointRecord> slower = records;
+    for (PointRecord& record : slower) {
+      for (double& ns : record.kernels[0].samples_ns) ns *= factor;
     }
-    return colors;
+    return slower;
   };
-  std::set<QRgb> all;
-  for (const auto& [device, colors] : colors_of()) {
-    EXPECT_EQ(colors.size(), 1U) << device << ": one color for all algorithms";
-    all.insert(colors.begin(), colors.end());
+  std::vector<fixtures::TestRun> runs{{"wall", records, true, false, "H200"}};
+  runs.push_back({"wall", slowed(1.5), true, false, "H100"});
+  const QString both = folder.filePath("both.attnscope");
+  fixtures::write_file(both, runs);
+  ASSERT_NO_FATAL_FAILURE(show({both}));
+  page.set_ordinate(Ordinate::time);
+  wait_until_idle();
+  ASSERT_EQ(plot->panels().size(), 2U);
+  EXPECT_EQ(page.curves().panels.front(), "H200");
+  // One color and marker for an algorithm, in all panels.
+  for (const Curve& curve : page.curves().curves) EXPECT_EQ(curve.identity, style::identity_of(curve.name.algorithm));
+  QCPAxisRect* second = plot->panels()[1];
+  EXPECT_EQ(second->axis(QCPAxis::atLeft)->range(), plot->yAxis->range());
+  EXPECT_FALSE(second->axis(QCPAxis::atLeft)->tickLabels()) << "labels once";
+  second->axis(QCPAxis::atBottom)->setRange(1500, 3000);
+  EXPECT_EQ(plot->xAxis->range(), QCPRange(1500, 3000)) << "zoomed together";
+  EXPECT_EQ(plot->legend_table().content().columns.mid(0, 2), (QStringList{"H200", "H100"}));
+  // The linear strip shows the ratio.
+  ASSERT_EQ(plot->ratios().size(), 1U);
+  const QCPAxisRect* strip = plot->ratios().front();
+  EXPECT_EQ(strip->axis(QCPAxis::atLeft)->scaleType(), QCPAxis::stLinear);
+  EXPECT_EQ(strip->axis(QCPAxis::atLeft)->label(), "H100 / H200");
+  EXPECT_EQ(strip->axis(QCPAxis::atBottom)->range(), plot->xAxis->range());
+  ASSERT_EQ(strip->graphs().size(), 2);
+  for (const QCPGraph* graph : strip->graphs()) {
+    for (const QCPGraphData& data : *graph->data()) EXPECT_NEAR(data.value, 1.5, 1e-9);
   }
-  EXPECT_EQ(all.size(), 4U);
-  // Hiding curves changes no color.
-  const auto before = colors_of();
-  workspace.set_run_visible(0, true);
-  page.show_algorithm("fa1", false);
-  for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors, before.at(device)) << device;
+  // Bytes are equal on both: one panel.
+  page.set_ordinate(Ordinate::bytes);
+  wait_until_idle();
+  EXPECT_EQ(plot->panels().size(), 1U);
+  EXPECT_EQ(page.curves().panels.front(), "H200 = H100 SXM");
+  EXPECT_TRUE(plot->ratios().empty());
 }
 
-TEST_F(IoPageTest, HoverShowsAllCurvesAtTheNearestN) {
-  ASSERT_NO_FATAL_FAILURE(show({file}));
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096) + 3, 200}));
-  ASSERT_NE(plot->hover_content(), nullptr);
-  EXPECT_EQ(plot->hover_content()->title, qtext(msg::curve_plot::at_n{.n = "4096"}));
-  QString all;
-  for (const HoverRow& row : plot->hover_content()->rows) all += row.label + '=' + row.value + '\n';
-  EXPECT_TRUE(all.contains(QStringLiteral("FA2 · SM↔L2 · measured"))) << all.toStdString();
-  EXPECT_TRUE(all.contains(qtext(msg::curve_plot::times_model{.ratio = "1.001"}))) << all.toStdString();
-  EXPECT_TRUE(all.contains(qtext(msg::curves::compulsory{})));
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
-  ASSERT_EQ(plot->hover_content()->notes.size(), 2);
-  EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "the reason of the naive point";
-  EXPECT_EQ(plot->hover_content()->notes[1], qtext(msg::curve_plot::no_writeback{}));
-  static const QRegularExpression own_tile(QStringLiteral("^FA[12] · .* · measured · \\d+ × \\d+"));
-  int tiles = 0;
-  for (const HoverRow& row : plot->hover_content()->rows) tiles += own_tile.match(row.label).hasMatch() ? 1 : 0;
-  EXPECT_EQ(tiles, 4) << "FA1 and FA2, both levels of bytes: each line has its tile";
-  EXPECT_FALSE(plot->hover_at({2, 200}));
+TEST_F(IoPageTest, CoincidingMarksAreSideBySide) {
+  std::vector<PointRecord> records;
+  for (const char* algorithm : {"naive", "fa1", "fa2"}) {
+    for (const std::int64_t n : {1024, 2048}) {
+      records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+      // FA1 and FA2 coincide.
+      for (double& ns : records.back().kernels[0].samples_ns) ns = algorithm == std::string_view("naive") ? 9e6 : 1e6;
+    }
+  }
+  const QString equal = folder.filePath("equal.attnscope");
+  fixtures::write_file(equal, {{"equal", records, false}});
+  ASSERT_NO_FATAL_FAILURE(show({equal}));
+  page.set_ordinate(Ordinate::time);
+  wait_until_idle();
+  const CurveSet& set = page.curves();
+  const auto same = [](double value) { return value; };
+  const MarkShifts shifts = shift_marks(set, same, 1e3);
+  for (std::size_t c = 0; c < set.curves.size(); ++c) {
+    if (set.curves[c].kind != CurveKind::measured) continue;
+    const std::string& algorithm = set.curves[c].name.algorithm;
+    const int side = algorithm == "naive" ? 0 : algorithm == "fa1" ? -1 : 1;
+    const double shift = shifts.at(c, 0);
+    EXPECT_EQ(side, shift < 0 ? -1 : shift > 0 ? 1 : 0) << algorithm;
+  }
+  // Each mark can be clicked where it is drawn.
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  const QPointF at(plot->xAxis->coordToPixel(2048), plot->yAxis->coordToPixel(1e6));
+  for (const double side : {-5.0, 5.0}) QTest::mouseClick(plot, Qt::LeftButton, {}, (at + QPointF(side, 0)).toPoint());
+  ASSERT_EQ(selected.count(), 2);
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec.algorithm, "fa1");
+  EXPECT_EQ(selected[1][0].value<ShownPoint>().spec.algorithm, "fa2");
+  // Many coinciding marks are drawn as one.
+  EXPECT_EQ(shift_marks(
+                set, [](double) { return 0.0; }, 1)
+                .crowded.size(),
+            0U)
+      << "three are still side by side";
 }
 
 TEST_F(IoPageTest, CrossesShowTheReason) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
-  QStringList legend;
-  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
   const Message outcome = title(Disposition::out_of_memory);
-  EXPECT_TRUE(legend.contains("Naive · " + qtext(outcome))) << legend.join('\n').toStdString();
   const QCPItemText* words = nullptr;
   for (int i = 0; i < plot->itemCount(); ++i) {
     const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
@@ -237,6 +294,9 @@ TEST_F(IoPageTest, CrossesShowTheReason) {
   QTest::mouseClick(plot, Qt::LeftButton, {}, words->position->pixelPosition().toPoint());
   ASSERT_EQ(selected.count(), 1);
   EXPECT_EQ(fixtures::record_of(selected[0][0].value<ShownPoint>()).disposition, Disposition::out_of_memory);
+  ASSERT_TRUE(plot->hover_at(words->position->pixelPosition()));
+  ASSERT_NE(plot->hover_content(), nullptr);
+  EXPECT_TRUE(plot->hover_content()->notes.join(' ').contains("132 GiB")) << "the reason of the naive point";
 }
 
 TEST_F(IoPageTest, MarksThrottledPoints) {
@@ -249,27 +309,21 @@ TEST_F(IoPageTest, MarksThrottledPoints) {
   const QString hot = folder.filePath("hot.attnscope");
   fixtures::write_file(hot, {{"quick", records, false}});
   ASSERT_NO_FATAL_FAILURE(show({hot}));
-  const auto marked = [&] {  // N of the half-filled markers.
-    QList<double> lengths;
-    for (int i = 0; i < plot->graphCount(); ++i) {
-      if (plot->graph(i)->name() != qtext(msg::curve_plot::throttled{})) continue;
-      for (const QCPGraphData& data : *plot->graph(i)->data()) lengths << data.key;
-    }
-    return lengths;
-  };
-  EXPECT_TRUE(marked().isEmpty()) << "bytes do not depend on clocks";
+  const auto notes = [&] { return plot->legend_table().content().notes; };
+  const QString one = qtext(msg::curve_plot::throttled_points{.all = 3, .points = 1});
+  EXPECT_FALSE(notes().contains(one)) << "bytes do not depend on clocks";
   const QString power_cap = qtext(msg::throttle::power_cap{});
   for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
     page.set_ordinate(ordinate);
     QApplication::processEvents();
-    EXPECT_EQ(marked(), QList<double>{2048});
-    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(2048), 200}));
-    EXPECT_TRUE(plot->hover_content()->notes.contains(
-        QStringLiteral("%1 (%2): FA2").arg(qtext(msg::curve_plot::throttled{}), power_cap)))
-        << plot->hover_content()->notes.join('\n').toStdString();
-    EXPECT_EQ(plot->hover_content()->rows[0].mark, SampleMark::half_disc);
-    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(1024), 200}));
-    EXPECT_FALSE(plot->hover_content()->notes.join(' ').contains(power_cap));
+    EXPECT_TRUE(notes().contains(one)) << notes().join('\n').toStdString();
+    const Curve& curve = page.curves().curves.front();
+    const auto read = [&](std::size_t point) {
+      return describe_point(page.curves(), curve, curve.points[point], plot_colors(QPalette())).notes;
+    };
+    EXPECT_TRUE(read(1).contains(QStringLiteral("%1 (%2)").arg(qtext(msg::curve_plot::throttled{}), power_cap)))
+        << read(1).join('\n').toStdString();
+    EXPECT_FALSE(read(0).join(' ').contains(power_cap));
   }
 }
 
@@ -277,7 +331,7 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   ASSERT_NO_FATAL_FAILURE(show({file, peers}));
-  EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::bytes_axis{}));
+  EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::bytes_axis{.level = "DRAM"}));
   EXPECT_EQ(page.file_stem(), "io-d128-1x132");
   const auto toggles = [&] {
     QMenu& menu = *page.findChild<FacetBar*>()->options_chip()->menu();
@@ -296,16 +350,15 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
   EXPECT_EQ(page.file_stem(), "time-d128-1x132");
   EXPECT_EQ(toggles(), (QStringList{qtext(msg::curve_page::l2_limit{}), qtext(msg::curve_page::residuals{})}));
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
-  QString all;
-  SampleMark mark = SampleMark::none;
-  for (const HoverRow& row : plot->hover_content()->rows) {
-    all += row.label + '=' + row.value + '\n';
-    if (row.label == QStringLiteral("torch-flash · time · imported")) mark = row.mark;
-  }
+  const auto imported = std::ranges::find_if(page.curves().curves,
+                                             [](const Curve& curve) { return curve.name.algorithm == "torch-flash"; });
+  ASSERT_NE(imported, page.curves().curves.end());
+  const HoverContent read =
+      describe_point(page.curves(), *imported, *analysis::point_at(*imported, 4096), plot_colors(QPalette()));
+  EXPECT_EQ(read.rows.front().label, "torch-flash · time · imported");
   // 4 N² d 132 FLOPs at 420 TFLOP/s plus 9 µs.
-  EXPECT_TRUE(all.contains(QStringLiteral("torch-flash · time · imported=2.71 ms (2.65 – 2.84)"))) << all.toStdString();
-  EXPECT_EQ(mark, SampleMark::diamond) << "differs from measured and simulated points";
+  EXPECT_EQ(read.rows.front().value, "2.71 ms (2.65 – 2.84)");
+  EXPECT_EQ(read.rows.front().sample.identity.slot, PlotSlot::star) << "differs from all algorithms";
 
   page.set_ordinate(Ordinate::rate);
   QApplication::processEvents();
@@ -369,33 +422,28 @@ TEST_F(IoPageTest, DecodingUsesTheKeyAxis) {
   page.choose(QStringLiteral("n_q"), QStringLiteral("1"));
   EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::keys_axis{.n_q = 1}));
   EXPECT_EQ(page.file_stem(), "io-d128-nq1-1x16");
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(65536), 200}));
-  EXPECT_EQ(plot->hover_content()->title, qtext(msg::curve_plot::at_n_k{.n_k = "65,536", .n_q = 1}));
+  plot->replot();
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(65536), 300}));
+  EXPECT_EQ(plot->legend_table().content().corner, "n_k 64k");
 }
 
 TEST_F(IoPageTest, ShowsTheL2BandAndCapacity) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   const std::vector<Boundary>& boundaries = page.curves().boundaries;
   ASSERT_EQ(boundaries.size(), 2U) << "FA2 rereads no data in cycles";
-  std::vector<const QCPItemRect*> bands;
-  std::vector<const QCPItemLine*> ticks;
+  std::vector<const QCPItemRect*> bars;
   QStringList texts;
   for (int i = 0; i < plot->itemCount(); ++i) {
-    if (const auto* band = qobject_cast<QCPItemRect*>(plot->item(i))) bands.push_back(band);
-    if (const auto* tick = qobject_cast<QCPItemLine*>(plot->item(i))) ticks.push_back(tick);
+    if (const auto* bar = qobject_cast<QCPItemRect*>(plot->item(i))) bars.push_back(bar);
     if (const auto* text = qobject_cast<QCPItemText*>(plot->item(i))) texts << text->text();
   }
-  ASSERT_EQ(bands.size(), 2U);
-  ASSERT_EQ(ticks.size(), 2U);
+  ASSERT_EQ(bars.size(), 2U);
+  plot->replot();
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
-    EXPECT_EQ(bands[i]->topLeft->key(), boundaries[i].at.n_low);
-    EXPECT_EQ(bands[i]->bottomRight->key(), boundaries[i].at.n_high);
-    EXPECT_EQ(ticks[i]->start->key(), boundaries[i].at.n_nominal);
-    const std::size_t other = 1 - i;
-    const bool overlap =
-        boundaries[other].at.n_low < boundaries[i].at.n_high && boundaries[i].at.n_low < boundaries[other].at.n_high;
-    EXPECT_EQ(bands[i]->brush().style() == Qt::NoBrush, overlap) << "overlapping fills would mix";
+    EXPECT_NEAR(bars[i]->topLeft->pixelPosition().x(), plot->xAxis->coordToPixel(boundaries[i].at.n_low), 0.01);
+    EXPECT_NEAR(bars[i]->bottomRight->pixelPosition().x(), plot->xAxis->coordToPixel(boundaries[i].at.n_high), 0.01);
   }
+  EXPECT_LE(bars[0]->bottomRight->pixelPosition().y(), bars[1]->topLeft->pixelPosition().y()) << "one below another";
   EXPECT_TRUE(texts.contains(qtext(msg::curve_plot::exceeds_l2{.algorithm = "FA1", .size = "60 MiB"})))
       << texts.join('\n').toStdString();
 }
@@ -423,27 +471,22 @@ TEST_F(IoPageTest, CrosshairMovesTheSelectedPoint) {
   EXPECT_EQ(now.spec.problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
 }
 
-TEST(CurveColorTest, CurvesDifferInColorOrMarker) {
-  const PlotColors colors = plot_colors(QApplication::palette());
-  for (const std::int64_t runs : {3, 9}) {
-    std::vector<fixtures::TestPoint> points = fixtures::shown(fixtures::memory_wall());
-    for (std::int64_t run = 2; run <= runs; ++run) {
-      for (const fixtures::TestPoint& each : fixtures::shown(fixtures::memory_wall(true), true, run)) {
+TEST(CurveRunsTest, ManyRunsArePanels) {
+  for (const std::int64_t runs : {2, 3, 9}) {
+    std::vector<fixtures::TestPoint> points;
+    for (std::int64_t run = 1; run <= runs; ++run) {
+      for (const fixtures::TestPoint& each : fixtures::shown(fixtures::memory_wall(), false, run)) {
         points.push_back(each);
       }
     }
     CurveRequest request;
     request.algorithms = {"fa1", "fa2"};
+    request.sm_l2 = false;
     const CurveSet set = fixtures::curves_of(points, request);
-    std::set<std::pair<QRgb, SampleMark>> styles;
-    std::size_t drawn = 0;
-    for (const Curve& curve : set.curves) {
-      if (curve.kind != CurveKind::measured) continue;
-      ++drawn;
-      styles.emplace(curve_color(curve, colors).rgb(), mark_of(curve));
-    }
-    EXPECT_EQ(drawn, 4U * static_cast<std::size_t>(runs));
-    EXPECT_EQ(styles.size(), drawn);
+    // Equal runs coincide.
+    EXPECT_EQ(set.panels.size(), 1U) << runs;
+    const auto dashed = std::ranges::count_if(set.curves, [](const Curve& curve) { return curve.dashed; });
+    EXPECT_EQ(dashed, runs == 2 ? 2 : 0);
   }
 }
 

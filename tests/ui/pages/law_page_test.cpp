@@ -15,7 +15,7 @@
 #include "profiler/files/recorded_samples.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/law/law_page.h"
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/runs/samples.h"
 
 namespace attnscope::ui {
@@ -59,7 +59,7 @@ std::vector<QPointF> marks_in(const LawPlot& plot, const QCPAxisRect* panel) {
     const QCPAxis* axis = graph.keyAxis();
     const QCPScatterStyle::ScatterShape shape = graph.scatterStyle().shape();
     if (axis == nullptr || axis->axisRect() != panel) continue;
-    if (shape == QCPScatterStyle::ssNone || shape == QCPScatterStyle::ssCustom) continue;
+    if (shape == QCPScatterStyle::ssNone) continue;
     for (const QCPGraphData& data : *graph.data()) marks.emplace_back(data.key, data.value);
   }
   return marks;
@@ -151,7 +151,7 @@ TEST_F(LawPageTest, HoverShowsThePointAndAClickSelectsIt) {
   const HoverContent& read = *plot.hover_content();
   EXPECT_TRUE(read.title.startsWith("FA1 · N ")) << read.title.toStdString();
   EXPECT_TRUE(read.rows.front().label.contains("simulated")) << read.rows.front().label.toStdString();
-  EXPECT_EQ(read.rows.front().mark, SampleMark::hollow_disc);
+  EXPECT_EQ(read.rows.front().sample, (Sample{SampleKind::hollow, style::identity_of("fa1")}));
   EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains(" 32 × ")) << read.notes.join(QLatin1Char(' ')).toStdString();
   EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains("law · H200"));
   QSignalSpy clicked(&page, &Page::point_selected);

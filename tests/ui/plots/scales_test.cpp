@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_drawing.h"
+#include "ui/plots/markers.h"
 
 namespace attnscope::ui {
 namespace {
@@ -120,67 +120,42 @@ TEST(AxisTickers, StepsFollowTheRange) {
       << "over three decades, each label has its own format";
 }
 
-TEST(ValueMarkerTest, DependOnProvenance) {
+TEST(Markers, FillShowsProvenance) {
+  const style::PlotIdentity identity = style::identity_of("fa2");
   struct Case {
     Provenance provenance;
-    SampleMark mark;
-    bool simulated;
+    SampleKind kind;
   };
   for (const Case& of :
-       {Case{Provenance::measured, SampleMark::disc, false}, Case{Provenance::derived, SampleMark::disc, false},
-        Case{Provenance::modeled, SampleMark::disc, false}, Case{Provenance::simulated, SampleMark::hollow_disc, true},
-        Case{Provenance::extrapolated, SampleMark::plus_disc, true},
-        Case{Provenance::imported, SampleMark::diamond, false}}) {
-    EXPECT_EQ(mark_of_values(of.provenance), of.mark) << to_string(of.provenance);
-    EXPECT_EQ(is_simulated(of.provenance), of.simulated) << to_string(of.provenance);
+       {Case{Provenance::measured, SampleKind::filled}, Case{Provenance::derived, SampleKind::filled},
+        Case{Provenance::modeled, SampleKind::line}, Case{Provenance::simulated, SampleKind::hollow},
+        Case{Provenance::extrapolated, SampleKind::hollow}, Case{Provenance::imported, SampleKind::filled}}) {
+    EXPECT_EQ(sample_of(of.provenance, identity), (Sample{of.kind, identity})) << to_string(of.provenance);
   }
+  const QColor color(0x123456);
+  EXPECT_EQ(scatter_of({SampleKind::filled, identity}, color, Qt::white).brush().color(), color);
+  EXPECT_EQ(scatter_of({SampleKind::hollow, identity}, color, Qt::white).brush().color(), QColor(Qt::white));
+  EXPECT_TRUE(scatter_of({SampleKind::line, identity}, color, Qt::white).isNone());
 }
 
-// Curves of several runs: marks by place, shades by GPU, opacity by age.
-TEST(CurveStyle, DistinguishesRunsAndGpus) {
-  Curve curve;
-  curve.kind = CurveKind::measured;
-  curve.provenance = Provenance::measured;
-  curve.name.algorithm = "fa2";
-  const std::vector<std::pair<Quantity, std::vector<SampleMark>>> marks{
-      {Quantity::dram,
-       {SampleMark::disc, SampleMark::crossed_disc, SampleMark::barred_disc, SampleMark::upright_disc,
-        SampleMark::disc}},
-      {Quantity::sm_l2,
-       {SampleMark::square, SampleMark::crossed_square, SampleMark::barred_square, SampleMark::upright_square,
-        SampleMark::square}}};
-  for (const auto& [quantity, expected] : marks) {
-    curve.quantity = quantity;
-    for (curve.marker_index = 0; curve.marker_index < 5; ++curve.marker_index) {
-      EXPECT_EQ(mark_of(curve), expected[static_cast<std::size_t>(curve.marker_index)]) << curve.marker_index;
-    }
-    curve.marker_index = 0;
-  }
-  for (const bool dark : {false, true}) {
-    PlotColors colors;
-    colors.dark = dark;
-    colors.background = dark ? Qt::black : Qt::white;
-    std::vector<QColor> shades;
-    for (curve.shade = 0; curve.shade < 4; ++curve.shade) shades.push_back(curve_color(curve, colors));
-    EXPECT_EQ(shades[0], algorithm_color("fa2", dark));
-    EXPECT_LT(shades[1].lightness(), shades[0].lightness());
-    EXPECT_GT(shades[2].lightness(), shades[0].lightness());
-    EXPECT_EQ(shades[3], shades[0]);
-    curve.shade = 0;
-    curve.lighter_shade = true;
-    const auto distance = [&](int age) {
-      curve.name.age = age;
-      return std::abs(curve_color(curve, colors).lightness() - colors.background.lightness());
-    };
-    const int newest = std::abs(shades[0].lightness() - colors.background.lightness());
-    EXPECT_LT(distance(1), newest);
-    EXPECT_LT(distance(2), distance(1));
-    EXPECT_EQ(distance(3), distance(2));
-    curve.lighter_shade = false;
-    curve.hue = 1;
-    EXPECT_EQ(curve_color(curve, colors), identity_color(style::category_identity(1), dark));
-    curve.hue = -1;
-  }
+TEST(Markers, LineShowsProvenanceAndRun) {
+  const QColor color(0x123456);
+  const QPen measured = series_pen(color, Provenance::measured, false);
+  EXPECT_EQ(measured.style(), Qt::SolidLine);
+  EXPECT_EQ(measured.widthF(), 2);
+  EXPECT_EQ(series_pen(color, Provenance::modeled, false).widthF(), 1);
+  const QPen dashed = series_pen(color, Provenance::measured, true);
+  const QPen dotted = series_pen(color, Provenance::simulated, false);
+  EXPECT_GT(dashed.dashPattern().front(), 1);
+  EXPECT_LT(dotted.dashPattern().front(), 1);
+}
+
+TEST(Markers, ShiftMovesTheShape) {
+  const Sample sample{SampleKind::filled, style::identity_of("fa1")};
+  const QRectF still = scatter_of(sample, Qt::red, Qt::white).customPath().boundingRect();
+  const QRectF moved = scatter_of(sample, Qt::red, Qt::white, 8).customPath().boundingRect();
+  EXPECT_NEAR(moved.center().x() - still.center().x(), 8, 1e-9);
+  EXPECT_NEAR(moved.width(), still.width(), 1e-9);
 }
 
 }  // namespace

@@ -119,11 +119,15 @@ TEST(RecordedSample, HasMeasurementsForEveryPage) {
   for (const QString& d : {QStringLiteral("64"), QStringLiteral("128")}) {
     io.choose(QStringLiteral("d"), d);
     int measured = 0;
+    for (const Quantity level : {Quantity::sm_l2, Quantity::dram}) {
+      io.set_level(level);
+      measured += static_cast<int>(std::ranges::count(io.curves().curves, CurveKind::measured, &Curve::kind));
+    }
+    EXPECT_EQ(measured, 8) << "four algorithms, DRAM and SM<->L2";
+    io.set_level(Quantity::sm_l2);
     for (const Curve& curve : io.curves().curves) {
       EXPECT_NE(curve.provenance, Provenance::simulated);
       if (curve.kind != CurveKind::measured) continue;
-      ++measured;
-      if (curve.quantity != Quantity::sm_l2) continue;
       // Check: the measured SM-L2 bytes agree with the tile program.
       for (const CurvePoint& point : curve.points) {
         if (point.value < 64.0 * 1024 * 1024) continue;
@@ -132,7 +136,6 @@ TEST(RecordedSample, HasMeasurementsForEveryPage) {
         EXPECT_NEAR(*ratio, 1, curve.name.algorithm == "naive" ? 0.03 : 0.01) << curve.name.algorithm << " " << point.n;
       }
     }
-    EXPECT_EQ(measured, 8) << "four algorithms, DRAM and SM<->L2";
     ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
     EXPECT_EQ(io.curves().table().disposition(io.curves().failed[0].row), Disposition::out_of_memory);
   }

@@ -34,7 +34,7 @@ namespace {
 TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
   QStringList written;
   ASSERT_EQ(write_plots({file}, folder.filePath("plots"), &written), QString());
-  ASSERT_EQ(written.size(), 2 * 3 + 2 * 2 * 3) << written.join('\n').toStdString();
+  ASSERT_EQ(written.size(), 2 * 4 + 2 * 2 * 3) << written.join('\n').toStdString();
   for (const QString& path : written) {
     if (path.endsWith(".png")) {
       const QImage image(path);
@@ -69,12 +69,14 @@ TEST_F(WindowTest, WritesAPlotPerMaskAndPass) {
   for (const QString& path : written) {
     if (path.endsWith(".png")) names << QFileInfo(path).fileName();
   }
-  EXPECT_EQ(names,
-            (QStringList{"io-d128-fwd-nqN-1x132.png", "time-d128-fwd-nqN-1x132.png", "tflops-d128-fwd-nqN-1x132.png",
-                         "io-d128-fwd-nq1-1x16.png", "time-d128-fwd-nq1-1x16.png", "tflops-d128-fwd-nq1-1x16.png",
-                         "io-d128-bwd-full-1x132.png", "time-d128-bwd-full-1x132.png", "tflops-d128-bwd-full-1x132.png",
-                         "io-d128-bwd-causal-1x132.png", "time-d128-bwd-causal-1x132.png",
-                         "tflops-d128-bwd-causal-1x132.png"}));
+  EXPECT_EQ(
+      names,
+      (QStringList{"io-d128-fwd-nqN-1x132.png", "io-d128-fwd-nqN-1x132-sm-l2.png", "time-d128-fwd-nqN-1x132.png",
+                   "tflops-d128-fwd-nqN-1x132.png", "io-d128-fwd-nq1-1x16.png", "io-d128-fwd-nq1-1x16-sm-l2.png",
+                   "time-d128-fwd-nq1-1x16.png", "tflops-d128-fwd-nq1-1x16.png", "io-d128-bwd-full-1x132.png",
+                   "io-d128-bwd-full-1x132-sm-l2.png", "time-d128-bwd-full-1x132.png", "tflops-d128-bwd-full-1x132.png",
+                   "io-d128-bwd-causal-1x132.png", "io-d128-bwd-causal-1x132-sm-l2.png",
+                   "time-d128-bwd-causal-1x132.png", "tflops-d128-bwd-causal-1x132.png"}));
   // A file with only times has no plot of bytes.
   written.clear();
   ASSERT_EQ(write_plots({peers}, folder.filePath("peers"), &written), QString());
@@ -117,12 +119,19 @@ TEST_F(WindowTest, WritesUniquelyNamedPlots) {
   }
   EXPECT_EQ(names, (QStringList{
                        "io-d128-nqN-1x16",
+                       "io-d128-nqN-1x16-sm-l2",
                        "io-d128-nqN-1x32-dropout0",
+                       "io-d128-nqN-1x32-dropout0-sm-l2",
                        "io-d128-nqN-1x32-dropout0.25",
+                       "io-d128-nqN-1x32-dropout0.25-sm-l2",
                        "io-d128-nq1-1x16-pagecontiguous-splitsauto",
+                       "io-d128-nq1-1x16-pagecontiguous-splitsauto-sm-l2",
                        "io-d128-nq1-1x16-pagecontiguous-splits16",
+                       "io-d128-nq1-1x16-pagecontiguous-splits16-sm-l2",
                        "io-d128-nq1-1x16-page256-splitsauto",
+                       "io-d128-nq1-1x16-page256-splitsauto-sm-l2",
                        "io-d128-nq1-1x16-page256-splits16",
+                       "io-d128-nq1-1x16-page256-splits16-sm-l2",
                        "tiles-fa2-n2048-d64-1x132-time_median_ns",
                        "tiles-fa2-n2048-d64-1x132-l2_sm_bytes",
                        "tiles-fa2-n2048-d64-1x132-dram_bytes",
@@ -213,7 +222,7 @@ TEST_F(WindowTest, PicturesShowTheirSourceButNoHoverHints) {
       EXPECT_FALSE(text.contains(qtext(hint).toHtmlEscaped())) << path.toStdString();
     }
   }
-  EXPECT_EQ(pictures, 3 + 2 * 3);
+  EXPECT_EQ(pictures, 4 + 2 * 3);
 }
 
 TEST(FrameSyncedPlot, DrawsOncePerFrame) {

@@ -138,7 +138,7 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndPrintTheirFiles) {
   EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
   EXPECT_EQ(ended.errors, QString());
   const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
-  ASSERT_EQ(paths.size(), 2 * 3) << "bytes, time and rate";
+  ASSERT_EQ(paths.size(), 2 * 4) << "bytes at both levels, time and rate";
   for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
 }
 

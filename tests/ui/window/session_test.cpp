@@ -43,9 +43,9 @@ struct SavedPage {
 
 // Frozen: saved by the first version of the format.
 constexpr auto saved_pages = std::to_array<SavedPage>({
-    {"io", R"({"choices":{"mask":"causal"},"group":"","hidden":["fa2"],"metric":"","over":"","plot)"
-           R"(":"time","scale":"","show":{"dram":false,"l2_limit":true,"minimum":true,"model)"
-           R"(":true,"residuals":false,"sm_l2":true},"tile":""})"},
+    {"io", R"({"choices":{"mask":"causal"},"group":"","hidden":["fa2"],"level":"sm_l2","metric":"","over":"","plot)"
+           R"(":"time","scale":"","show":{"l2_limit":true,"minimum":true,"model)"
+           R"(":true,"residuals":false},"tile":""})"},
     {"tiles", R"({"as":"value","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
               R"(,"rows":"br"})"},
     {"explorer",

@@ -9,7 +9,7 @@
 
 #include "messages/compare_page.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -36,8 +36,12 @@ void RatioPlot::set_comparison(std::shared_ptr<const ComparisonTable> shown) {
   redraw();
 }
 
+style::PlotIdentity RatioPlot::identity_of(const ComparedPair& pair) const {
+  return style::identity_of(points_->table().algorithm(pair.other.front()));
+}
+
 QColor RatioPlot::color_of(const ComparedPair& pair) const {
-  return algorithm_color(points_->table().spec(pair.other.front()).algorithm, plot_colors(palette()).dark);
+  return identity_color(identity_of(pair), plot_colors(palette()).dark);
 }
 
 std::vector<std::vector<std::size_t>> RatioPlot::find_groups() {
@@ -126,8 +130,10 @@ void RatioPlot::draw_group(std::size_t group, std::vector<std::size_t> lines) {
   bars->setDataPlottable(decided);
   bars->setPen(QPen(color, 1.1));
   bars->setSymbolGap(0);
-  MarkerGraphs graphs(*axisRect(),
-                      [&](SampleMark mark) { return scatter_of(mark, color, plot_colors(palette()).background); });
+  MarkerGraphs graphs(*axisRect(), [&](const Sample& sample, double shift) {
+    return scatter_of(sample, color, plot_colors(palette()).background, shift);
+  });
+  const style::PlotIdentity identity = identity_of(*shown_->pair(lines.front()));
   for (const std::size_t line : lines) {
     const ComparedPair& pair = *shown_->pair(line);
     const analysis::RatioInterval& time = pair.verdict.time;
@@ -139,7 +145,7 @@ void RatioPlot::draw_group(std::size_t group, std::vector<std::size_t> lines) {
     }
     std::vector<Row> both = pair.other;  // Both sides' points belong to the mark.
     both.insert(both.end(), pair.base.begin(), pair.base.end());
-    add_mark(graphs.of(mark_of_values(provenance_of(points_->table(), pair))),
+    add_mark(graphs.of(sample_of(provenance_of(points_->table(), pair), identity)),
              {axisRect(), time.ratio, y, group, line, std::move(both)});
   }
 }
@@ -151,14 +157,14 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   content.title = QString::fromStdString(describe(table.spec(pair.other.front())));
   const auto side = [&](const QColor& color, const QString& name, Row row, double ns) {
     const Provenance origin = table.points().origin(row);
-    content.rows.push_back({color, mark_of_values(origin), QStringLiteral("%1 · %2").arg(name, to_qstring(origin)),
-                            qtext(Nanoseconds(ns))});
+    content.rows.push_back({color, sample_of(origin, identity_of(pair)),
+                            QStringLiteral("%1 · %2").arg(name, to_qstring(origin)), qtext(Nanoseconds(ns))});
   };
   const QColor color = color_of(pair);
   side(plot_colors(palette()).text, shown_->set()->base_name(), pair.base.front(), pair.base_ns);
   const QString name = QString::fromStdString(shown_->view().sides[shown_->side_of(mark.point)]->name);
   side(color, name, pair.other.front(), pair.other_ns);
-  content.rows.push_back({color, SampleMark::none, qtext(msg::compare_page::ratio_of{.side = name.toStdString()}),
+  content.rows.push_back({color, Sample{}, qtext(msg::compare_page::ratio_of{.side = name.toStdString()}),
                           to_qstring(analysis::ratio_text(pair.verdict.time))});
   content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
   const Message note = analysis::undecided_note(table, pair, shown_->view().margin);

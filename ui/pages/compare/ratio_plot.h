@@ -28,6 +28,7 @@ class RatioPlot : public PointPlot {
   [[nodiscard]] std::vector<std::vector<std::size_t>> find_groups();
   void set_up_axes();
   void draw_group(std::size_t group, std::vector<std::size_t> lines);
+  [[nodiscard]] style::PlotIdentity identity_of(const analysis::ComparedPair& pair) const;
   [[nodiscard]] QColor color_of(const analysis::ComparedPair& pair) const;
 
   std::shared_ptr<const ComparisonTable> shown_;

@@ -6,9 +6,8 @@
 #include <map>
 
 #include "messages/curve_plot.h"
-#include "profiler/metrics/metrics.h"
-#include "ui/plots/curve_style.h"
-#include "ui/plots/plot_parts.h"
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/markers.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -16,13 +15,20 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double mark_tolerance = 0.02;   ///< Relative distance below which two marks coincide.
-constexpr double rim_width = 5;           ///< In pixels: extra size of a covered mark.
-constexpr int max_rims = 3;               ///< Maximum number of such steps, so that marks do not hide their neighbors.
-constexpr double line_rim_width = 2.5;    ///< In pixels: extra width of a covered line.
-constexpr double dash_half_width = 1.07;  ///< Factor of N: half length of the dash that shows theory at a single N.
+constexpr double dash_half_width = 1.07;  ///< Factor of N: half length of the dash that shows a model at a single N.
+constexpr double shift_step = 8;          ///< In pixels, between marks that would coincide.
+constexpr std::size_t most_shifted = 4;   ///< More coinciding marks are drawn as one.
 
-void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
+/// Binds an item to the axes of a panel.
+void bind(QCPAbstractItem& item, QCPAxisRect& rect) {
+  item.setClipAxisRect(&rect);
+  for (QCPItemPosition* position : item.positions()) {
+    position->setAxisRect(&rect);
+    position->setAxes(rect.axis(QCPAxis::atBottom), rect.axis(QCPAxis::atLeft));
+  }
+}
+
+void add_spread(const CurvePanel& panel, QCPGraph* graph, const Curve& curve, const QColor& color) {
   QVector<double> minus;
   QVector<double> plus;
   bool scattered = false;
@@ -32,7 +38,7 @@ void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QC
     scattered = scattered || point.high > point.low;
   }
   if (!scattered) return;
-  auto* bars = new QCPErrorBars(plot.xAxis, plot.yAxis);
+  auto* bars = new QCPErrorBars(panel.rect.axis(QCPAxis::atBottom), panel.rect.axis(QCPAxis::atLeft));
   bars->setDataPlottable(graph);
   bars->setLayer(graph->layer());
   bars->setData(minus, plus);
@@ -40,361 +46,268 @@ void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QC
   bars->setSymbolGap(0);
 }
 
-QPainterPath upper_half() {
-  QPainterPath half;
-  half.moveTo(disc_size / 2, 0);
-  half.arcTo(QRectF(-disc_size / 2, -disc_size / 2, disc_size, disc_size), 0, 180);
-  half.closeSubpath();
-  return half;
-}
-
-/// Draws other markers over those of the curve for points that satisfy `applies_to`.
-void overlay_marks(QCustomPlot& plot, const Curve& curve, const QString& name, QCPLayer* layer,
-                   const QCPScatterStyle& style, const std::function<bool(const CurvePoint&)>& applies_to) {
-  if (std::ranges::none_of(curve.points, applies_to)) return;
-  QCPGraph* graph = add_marks(*plot.axisRect(), style);
-  graph->setName(name);
-  graph->setLayer(layer);
-  for (const CurvePoint& point : curve.points) {
-    if (applies_to(point)) graph->addData(point.n, point.value);
-  }
-}
-
-bool is_extrapolated(const CurvePoint& point) {
-  return point.provenance == Provenance::extrapolated;
-}
-
-/// Returns whether marks of the curves coincide at some N.
-bool marks_coincide(const Curve& a, const Curve& b) {
-  if (a.kind != CurveKind::measured || b.kind != CurveKind::measured || a.quantity != b.quantity) return false;
-  return std::ranges::any_of(a.points, [&](const CurvePoint& point) {
-    return std::ranges::any_of(b.points, [&](const CurvePoint& other) {
-      return other.n == point.n && std::abs(other.value - point.value) <= mark_tolerance * point.value;
-    });
-  });
-}
-
-/// Theory and simulation are drawn below measurements. An older run is drawn below the newest, since byte counts are
-/// often equal.
+/// Models and simulations are drawn below measurements.
 bool is_background_curve(const Curve& curve) {
-  return curve.name.age > 0 || curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated;
+  return curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated;
 }
 
-/// Adds the meaning of the curve's color to the legend, if it has its own color.
-void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
-  if (curve.hue >= 0) {
-    if (!curve.lighter_shade) legend.add_color(to_qstring(curve.hue_owner), color, false, to_qstring(curve.label));
+void add_curve(const CurvePanel& panel, std::size_t place, const MarkShifts& shifts) {
+  const Curve& curve = panel.set.curves[place];
+  const PlotColors colors = plot_colors(panel.plot.palette());
+  const QColor color = curve_color(curve, colors);
+  QCPGraph* line = add_line(panel.rect, curve_pen(curve, color));
+  line->setName(to_qstring(curve.label));
+  if (is_background_curve(curve)) line->setLayer(theory_layer());
+  for (const CurvePoint& point : curve.points) line->addData(point.n, point.value);
+  if (curve.kind != CurveKind::measured) {
+    // Models have no markers, so a single N is drawn as a dash.
+    if (curve.points.size() == 1) {
+      const CurvePoint& only = curve.points.front();
+      line->setData({only.n / dash_half_width, only.n * dash_half_width}, {only.value, only.value}, true);
+    }
     return;
   }
-  if (curve.lighter_shade || curve.name.algorithm.empty()) return;
-  // The chip above the plot shows the algorithm's color, but not the shades of its devices.
-  legend.add_color(to_qstring(owner_title(curve.name)), color, curve.name.device.empty(), to_qstring(curve.label));
-}
-
-/// `covered`: number of curves drawn above this one that coincide with it. Each makes markers and line larger, so that
-/// a rim stays visible.
-void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered,
-               bool hidden) {
-  const QColor color = curve_color(curve, colors);
-  QCPGraph* graph = add_line(*plot.axisRect(), curve_pen(curve, color));
-  graph->setName(to_qstring(curve.label));
-  const bool measured = curve.kind == CurveKind::measured;
-  if (is_background_curve(curve)) graph->setLayer(curve.name.age > 0 ? older_layer() : theory_layer());
-  QVector<double> n;
-  QVector<double> values;
-  for (const CurvePoint& point : curve.points) {
-    n.append(point.n);
-    values.append(point.value);
-  }
-  // Theory has no markers, so a single N is drawn as a dash.
-  if (!measured && n.size() == 1) {
-    n = {n[0] / dash_half_width, n[0] * dash_half_width};
-    values.append(values[0]);
-  }
-  graph->setData(n, values, true);
-  if (measured) {
-    QPen pen = graph->pen();
-    // Dashes grow with the line width, so dotted lines keep theirs.
-    if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim_width);
-    graph->setPen(pen);
-    QCPScatterStyle marks = scatter_of(curve, color, colors.background);
-    // Background curves need larger markers than the measurements that cover them.
-    const int most = max_rims + (is_background_curve(curve) ? 1 : 0);
-    marks.setSize(marks.size() + std::min(covered, most) * rim_width);
-    graph->setScatterStyle(marks);
-    if (!hidden) add_spread(plot, graph, curve, color);
-  }
-  legend.add(QString::fromStdString(curve.name.algorithm), graph,
-             PlotLegend::Style{style_text(curve), curve_pen(curve, color),
-                               measured ? scatter_of(curve, color, colors.background) : QCPScatterStyle()},
-             to_qstring(curve.label));
-  add_color_key(curve, color, legend);
-  graph->setVisible(!hidden);
-  if (hidden) return;
-  if (depends_on_clocks(curve)) {
-    // Empties the upper half of the markers.
-    overlay_marks(plot, curve, throttled_text(), graph->layer(),
-                  {upper_half(), QPen(color, 1.5), colors.background, path_unit_size}, &CurvePoint::throttled);
-  }
-  // Adds a plus where a simulation is extrapolated.
-  const auto part = std::ranges::find_if(curve.points, is_extrapolated);
-  if (!measured || part == curve.points.end()) return;
-  overlay_marks(plot, curve, extrapolated_text(), graph->layer(),
-                scatter_of(mark_of(curve, *part), color, colors.background), is_extrapolated);
-}
-
-/// Adds a legend entry for special markers.
-void add_sample(QCustomPlot& plot, const QString& words, SampleMark mark, PlotLegend& legend) {
-  const PlotColors colors = plot_colors(plot.palette());
-  QCPGraph* sample = add_marks(*plot.axisRect(), scatter_of(mark, colors.muted, colors.background));
-  sample->setName(words);
-  legend.add({}, sample);
-}
-
-}  // namespace
-
-void add_legend_notes(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
-  const auto add = [&](const QString& group, const QString& words, const QString& short_form_text) {
-    QCPGraph* entry = plot.addGraph();
-    entry->setName(words);
-    entry->setPen(QPen(Qt::NoPen));
-    legend.add(group, entry, PlotLegend::Style{short_form_text, QPen(Qt::NoPen)});
-  };
-  const auto of_time = [](const Curve& curve) { return analysis::metric_of(curve) == metric_key::time_median_ns; };
-  const bool simulated = std::ranges::any_of(set.curves, [&](const Curve& curve) {
-    return of_time(curve) && curve.kind == CurveKind::measured && curve.provenance == Provenance::simulated;
+  add_spread(panel, line, curve, color);
+  MarkerGraphs graphs(panel.rect, [&](const Sample& sample, double shift) {
+    return scatter_of(sample, color, colors.background, shift);
   });
-  const bool theory = std::ranges::any_of(set.curves, [&](const Curve& curve) {
-    return of_time(curve) && (curve.kind == CurveKind::model || std::ranges::any_of(curve.points, [](const auto& p) {
-                                return p.over_modeled.has_value();
-                              }));
-  });
-  if (simulated && theory) {
-    add({}, qtext(msg::curve_plot::times_by_construction{}), qtext(msg::curve_plot::times_by_construction{}));
-  }
-  if (set.boundaries.size() > max_bands) {
-    const QString words = qtext(msg::curve_plot::hidden_bands{.bands = set.boundaries.size()});
-    add({}, words, words);
-  } else if (!set.boundaries.empty()) {
-    add({}, qtext(msg::curve_plot::band{}), qtext(msg::curve_plot::band{}));
-  }
-  if (set.undrawn_curves > 0) {
-    const QString words = qtext(msg::curve_plot::curves_undrawn{.curves = set.undrawn_curves});
-    add({}, words, words);
-  }
-  constexpr std::size_t colors = style::plot_slots * style::slot_variants;
-  if (set.hues > colors) {
-    const QString words = qtext(msg::curve_plot::colors_repeat{.colors = colors});
-    add({}, words, words);
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    QCPGraph& marks = graphs.of(sample_of(curve), shifts.at(place, i));
+    marks.setLayer(line->layer());
+    marks.addData(curve.points[i].n, curve.points[i].value);
   }
 }
 
-QString theory_layer() {
-  return QStringLiteral("theory");
-}
-
-QString older_layer() {
-  return QStringLiteral("older");
-}
-
-void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend,
-                      const IsHidden& is_hidden) {
-  const PlotColors colors = plot_colors(plot.palette());
-  for (const Curve& curve : curves) {
-    // A measured curve is above every coinciding simulated curve, because layers take precedence over order.
-    const auto lies_above = [&](const Curve& other) {
-      const bool below = is_background_curve(curve);
-      return is_background_curve(other) == below ? &other > &curve : below;
-    };
-    const auto covered = std::ranges::count_if(curves, [&](const Curve& other) {
-      return &other != &curve && other.name.age == curve.name.age && lies_above(other) && !is_hidden(other) &&
-             marks_coincide(curve, other);
-    });
-    add_curve(plot, curve, colors, legend, static_cast<int>(covered), is_hidden(curve));
-  }
-  const auto any = [&](const auto& shows, const auto& applies_to) {
-    return std::ranges::any_of(
-        curves, [&](const Curve& curve) { return shows(curve) && std::ranges::any_of(curve.points, applies_to); });
-  };
-  const auto is_measured = [](const Curve& curve) { return curve.kind == CurveKind::measured; };
-  if (any(depends_on_clocks, &CurvePoint::throttled)) add_sample(plot, throttled_text(), SampleMark::half_disc, legend);
-  if (any(is_measured, is_extrapolated)) add_sample(plot, extrapolated_text(), SampleMark::plus_disc, legend);
-}
-
-namespace {
-
-constexpr double label_top = 0.08;  ///< This and the next constants are fractions of the axes' height.
-constexpr double tick_bottom = 1;
-constexpr double tick_top = 0.955;
-constexpr double band_opacity = 34 / 255.0;
-constexpr double bar_opacity = 90 / 255.0;
-constexpr double band_gap = 3;               ///< In pixels.
-constexpr std::size_t max_filled_bands = 3;  ///< With more bands, fills would hide each other.
-constexpr double edge_opacity = 130 / 255.0;
-constexpr double label_background_opacity = 190 / 255.0;
-constexpr double min_label_distance = 1.25;  ///< Minimum ratio of N between two labels.
-
-/// Places an item at an N and a fraction of the axes' height.
-void place(QCPItemPosition* position, double n, double share) {
-  position->setTypeX(QCPItemPosition::ptPlotCoords);
-  position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  position->setCoords(n, share);
-}
-
-/// Filled only if no other band overlaps: mixed fills would have a meaningless color.
-void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, const QColor& color, bool filled) {
-  auto* band = new QCPItemRect(&plot);
-  band->setLayer(QStringLiteral("grid"));  // Below all data.
-  place(band->topLeft, at.n_low, 0);
-  place(band->bottomRight, at.n_high, 1);
-  band->setPen(QPen(with_opacity(color, edge_opacity), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
-  if (filled) band->setBrush(with_opacity(color, band_opacity));
-}
-
-void add_tick(QCustomPlot& plot, double n, const QColor& color) {
-  auto* tick = new QCPItemLine(&plot);
-  place(tick->start, n, tick_bottom);
-  place(tick->end, n, tick_top);
-  tick->setPen(QPen(color, 2.4));
-}
-
-QString label_text(const Boundary& boundary) {
-  const std::string algorithm = short_title(boundary.algorithm).toStdString();
-  const std::string size = text(Capacity(boundary.at.l2_bytes));
-  if (boundary.device.empty()) return qtext(msg::curve_plot::exceeds_l2{.algorithm = algorithm, .size = size});
-  return qtext(msg::curve_plot::exceeds_device_l2{.algorithm = algorithm, .device = boundary.device, .size = size});
-}
-
-/// `left`: the label is left of the vertical line at `n`.
-void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left, const QColor& color) {
-  auto* label = new QCPItemText(&plot);
-  label->setText(label_text(boundary));
-  label->setFont(plot.font());
-  label->setColor(color);
-  label->setRotation(-90);
-  label->setBrush(with_opacity(plot_colors(plot.palette()).background,
-                               label_background_opacity));  // A translucent background keeps crossing curves visible.
-  label->setPositionAlignment(Qt::AlignRight | (left ? Qt::AlignBottom : Qt::AlignTop));
-  place(label->position, n, label_top);
-}
-
-/// Draws overlapping bands as bars, one below another, each with its label on the side with more room.
-void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
-              const BandColor& color_of) {
-  const PlotColors colors = plot_colors(plot.palette());
-  const QFont font = small_font(plot.font());
-  const double height = QFontMetricsF(font).height() - 2;
-  for (std::size_t i = 0; i < boundaries.size(); ++i) {
-    const Boundary& boundary = boundaries[i];
-    const QColor color = color_of(boundary);
-    const double top = band_gap + (height + band_gap) * static_cast<double>(i);
-    auto* tick = new QCPItemLine(&plot);
-    place_with_offset(plot, tick->start, {boundary.at.n_nominal, 0}, {0, top}, true);
-    place_with_offset(plot, tick->end, {boundary.at.n_nominal, 0}, {0, top + height}, true);
-    tick->setPen(QPen(color, 2.4));
-    auto* label = new QCPItemText(&plot);
-    label->setText(label_text(boundary));
-    label->setFont(font);
-    label->setColor(colors.text);
-    label->setPadding({5, 0, 5, 0});
-    const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
-    const bool before = boundary.at.n_low / n.lower > n.upper / last;
-    label->setPositionAlignment((before ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    place_with_offset(plot, label->position, {before ? boundary.at.n_low : last, 0}, {0, top + height / 2}, true);
-    auto* bar = new QCPItemRect(&plot);
-    place_with_offset(plot, bar->topLeft, {boundary.at.n_low, 0}, {0, top}, true);
-    place_with_offset(plot, bar->bottomRight, {boundary.at.n_high, 0}, {0, top + height}, true);
-    bar->setPen(Qt::NoPen);
-    bar->setBrush(with_opacity(color, bar_opacity));
-    for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
-                                  static_cast<QCPAbstractItem*>(bar)}) {
-      item->setLayer(QStringLiteral("grid"));  // Below all data.
-    }
-  }
-}
-
-}  // namespace
-
-void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
-                        const BandColor& color_of) {
-  if (boundaries.size() > max_filled_bands) return add_bars(plot, boundaries, n, color_of);
-  for (const Boundary& boundary : boundaries) {
-    const bool alone = std::ranges::none_of(boundaries, [&](const Boundary& other) {
-      return &other != &boundary && other.at.n_low < boundary.at.n_high && boundary.at.n_low < other.at.n_high;
-    });
-    add_band(plot, boundary.at, color_of(boundary), alone);
-    add_tick(plot, boundary.at.n_nominal, color_of(boundary));
-  }
-  // Labels run along the upper end of their band: inside, or outside if another label is too close.
-  std::vector<const Boundary*> order;
-  order.reserve(boundaries.size());
-  for (const Boundary& boundary : boundaries) order.push_back(&boundary);
-  std::ranges::sort(order, {}, [](const Boundary* boundary) { return boundary->at.n_high; });
-  double taken = n.lower;
-  for (const Boundary* boundary : order) {
-    const double end = std::min(boundary->at.n_high, n.upper);
-    const bool left = end / taken >= min_label_distance || end * min_label_distance > n.upper;
-    add_label(plot, *boundary, end, left, color_of(*boundary));
-    taken = left ? end : end * min_label_distance;
-  }
-}
-
-namespace {
-
-double shortest_length(const CurveSet& set) {
-  Extent lengths;
-  for (const Curve& curve : set.curves) {
-    if (!curve.points.empty()) lengths.include(curve.points.front().n);
-  }
-  for (const FailedPoint& point : set.failed) lengths.include(point.n);
-  return lengths.low;
-}
-
-QCPItemText* add_text(QCustomPlot& plot, const QString& text, const QColor& color, double n, double height) {
-  auto* item = new QCPItemText(&plot);
+QCPItemText* add_text(const CurvePanel& panel, const QString& text, const QColor& color) {
+  auto* item = new QCPItemText(&panel.plot);
+  bind(*item, panel.rect);
   item->setText(text);
   item->setColor(color);
+  item->setFont(small_font(panel.plot.font()));
   item->setClipToAxisRect(true);
-  item->position->setTypeX(QCPItemPosition::ptPlotCoords);
-  item->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  item->position->setCoords(n, height);
   return item;
 }
 
 }  // namespace
 
-std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
-  const PlotColors colors = plot_colors(plot.palette());
+QString theory_layer() {
+  return QStringLiteral("theory");
+}
+
+MarkShifts shift_marks(const CurveSet& set, const std::function<double(double)>& scale, double closeness) {
+  struct Place {
+    double value;
+    std::size_t curve;
+    std::size_t point;
+  };
+  std::map<std::pair<std::size_t, double>, std::vector<Place>> places;  // key: panel and N
+  for (std::size_t c = 0; c < set.curves.size(); ++c) {
+    const Curve& curve = set.curves[c];
+    if (curve.kind != CurveKind::measured || curve.merged) continue;
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+      places[{curve.panels.front(), curve.points[i].n}].push_back({scale(curve.points[i].value), c, i});
+    }
+  }
+  MarkShifts result;
+  for (auto& [at, marks] : places) {
+    std::ranges::stable_sort(marks, {}, &Place::value);
+    for (std::size_t first = 0; first < marks.size();) {
+      std::size_t end = first + 1;
+      while (end < marks.size() && marks[end].value - marks[end - 1].value <= closeness) ++end;
+      const std::size_t count = end - first;
+      std::sort(marks.begin() + static_cast<std::ptrdiff_t>(first), marks.begin() + static_cast<std::ptrdiff_t>(end),
+                [](const Place& a, const Place& b) { return a.curve < b.curve; });
+      if (count > most_shifted) {
+        const Place& top = marks[end - 1];
+        result.crowded.push_back({at.first, at.second, set.curves[top.curve].points[top.point].value, count});
+      }
+      for (std::size_t k = 0; k < count && count > 1 && count <= most_shifted; ++k) {
+        const double shift = shift_step * (static_cast<double>(k) - static_cast<double>(count - 1) / 2);
+        result.shifts[{marks[first + k].curve, marks[first + k].point}] = shift;
+      }
+      first = end;
+    }
+  }
+  return result;
+}
+
+void add_curve_graphs(const CurvePanel& panel, const MarkShifts& shifts) {
+  for (std::size_t c = 0; c < panel.set.curves.size(); ++c) {
+    const Curve& curve = panel.set.curves[c];
+    if (is_in_panel(curve, panel.place) && !curve.merged) add_curve(panel, c, shifts);
+  }
+  for (const Coincident& crowd : shifts.crowded) {
+    if (crowd.panel != panel.place) continue;
+    const PlotColors colors = plot_colors(panel.plot.palette());
+    QCPItemText* count = add_text(panel, QStringLiteral("×%1").arg(crowd.marks), colors.text);
+    count->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+    count->setPadding({5, 0, 0, 3});
+    count->position->setCoords(crowd.n, crowd.value);
+  }
+}
+
+namespace {
+
+constexpr double bar_opacity = 90 / 255.0;
+constexpr double bar_gap = 3;  ///< In pixels.
+
+QString label_text(const CurveSet& set, const Boundary& boundary) {
+  const std::string algorithm = short_title(boundary.algorithm).toStdString();
+  const std::string size = text(Capacity(boundary.at.l2_bytes));
+  const bool device = !boundary.device.empty() && set.panels.size() == 1;
+  if (!device) return qtext(msg::curve_plot::exceeds_l2{.algorithm = algorithm, .size = size});
+  return qtext(msg::curve_plot::exceeds_device_l2{.algorithm = algorithm, .device = boundary.device, .size = size});
+}
+
+/// Positions an item at an N, in pixels below the top of the axes.
+void place_below_top(const CurvePanel& panel, QCPItemPosition* position, double n, double pixels) {
+  auto* anchor = new QCPItemTracer(&panel.plot);
+  anchor->setVisible(false);
+  bind(*anchor, panel.rect);
+  anchor->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  anchor->position->setCoords(n, 0);
+  position->setType(QCPItemPosition::ptAbsolute);
+  position->setParentAnchor(anchor->position);
+  position->setCoords(0, pixels);
+}
+
+}  // namespace
+
+void add_boundary_bars(const CurvePanel& panel, const QCPRange& n) {
+  const PlotColors colors = plot_colors(panel.plot.palette());
+  const double height = QFontMetricsF(small_font(panel.plot.font())).height() - 2;
+  double top = bar_gap;
+  const auto place = [&](QCPItemPosition* position, double x, double down) {
+    place_below_top(panel, position, x, down);
+  };
+  for (const Boundary& boundary : panel.set.boundaries) {
+    if (!is_in_panel(boundary, panel.place)) continue;
+    const auto curve =
+        std::ranges::find(panel.set.curves, boundary.algorithm, [](const Curve& each) { return each.name.algorithm; });
+    const QColor color = curve == panel.set.curves.end() ? algorithm_color(boundary.algorithm, colors.dark)
+                                                         : curve_color(*curve, colors);
+    auto* bar = new QCPItemRect(&panel.plot);
+    auto* tick = new QCPItemLine(&panel.plot);
+    QCPItemText* label = add_text(panel, label_text(panel.set, boundary), colors.muted);
+    for (QCPAbstractItem* item : std::initializer_list<QCPAbstractItem*>{bar, tick, label}) {
+      bind(*item, panel.rect);
+      item->setLayer(QStringLiteral("grid"));  // Below all data.
+    }
+    place(bar->topLeft, boundary.at.n_low, top);
+    place(bar->bottomRight, boundary.at.n_high, top + height);
+    bar->setPen(Qt::NoPen);
+    bar->setBrush(with_opacity(color, bar_opacity));
+    place(tick->start, boundary.at.n_nominal, top);
+    place(tick->end, boundary.at.n_nominal, top + height);
+    tick->setPen(QPen(color, 2.4));
+    const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
+    const bool before = boundary.at.n_low / n.lower > n.upper / last;
+    label->setPadding({5, 0, 5, 0});
+    label->setPositionAlignment((before ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    place(label->position, before ? boundary.at.n_low : last, top + height / 2);
+    top += height + bar_gap;
+  }
+}
+
+std::map<std::size_t, double> add_failed_marks(const CurvePanel& panel) {
+  const PlotColors colors = plot_colors(panel.plot.palette());
   std::map<double, int> stacked;
   std::map<QString, double> named;  ///< Last N with a label, by label text.
-  std::vector<double> heights;
-  const double shortest = shortest_length(set);
-  for (const FailedPoint& point : set.failed) {
-    heights.push_back(0.03 + 0.05 * stacked[point.n]++);
-    const QColor color = algorithm_color(point.algorithm, colors.dark);
-    QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
-    cross->setFont(bold(plot.font()));
+  std::map<std::size_t, double> heights;
+  for (std::size_t i = 0; i < panel.set.failed.size(); ++i) {
+    const FailedPoint& point = panel.set.failed[i];
+    if (!is_in_panel(point, panel.place)) continue;
+    const double height = 0.03 + 0.05 * stacked[point.n]++;
+    heights[i] = height;
+    const auto curve =
+        std::ranges::find(panel.set.curves, point.algorithm, [](const Curve& each) { return each.name.algorithm; });
+    const QColor color =
+        curve == panel.set.curves.end() ? algorithm_color(point.algorithm, colors.dark) : curve_color(*curve, colors);
+    const auto put = [&](QCPItemText* item) {
+      item->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+      item->position->setCoords(point.n, height);
+    };
+    QCPItemText* cross = add_text(panel, QStringLiteral("✕"), color);
+    cross->setFont(bold(panel.plot.font()));
     cross->setPositionAlignment(Qt::AlignCenter);
-    const Disposition disposition = set.table().disposition(point.row);
-    const QString why = qtext(title(disposition));
-    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), why);
-    const auto [known, fresh] = named.try_emplace(label, point.n);
-    // The points of a family are in ascending N. The first one is labeled if there is room, and then each that is at
-    // least twice as far.
-    if (point.n > shortest && (fresh || point.n >= 2 * known->second)) {
-      known->second = point.n;
-      QCPItemText* words = add_text(plot, why, color, point.n, heights.back());
-      words->setFont(small_font(plot.font()));
-      words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
-      words->setPadding({0, 0, 9, 0});
-    }
-    if (!fresh) continue;
-    QCPGraph* sample = add_marks(*plot.axisRect(), {QCPScatterStyle::ssCross, QPen(color, 1.8), Qt::NoBrush, 7});
-    sample->setName(label);
-    legend.add(QString::fromStdString(point.algorithm), sample,
-               PlotLegend::Style{why, QPen(Qt::NoPen), sample->scatterStyle()});
+    put(cross);
+    if (panel.set.panels.size() > 1) continue;  // The legend has the reason.
+    const QString why = qtext(title(panel.set.table().disposition(point.row)));
+    const auto [known, fresh] = named.try_emplace(short_title(point.algorithm) + why, point.n);
+    // The points of a family are in ascending N. The first one is labeled, and then each that is at least twice as far.
+    if (!fresh && point.n < 2 * known->second) continue;
+    known->second = point.n;
+    QCPItemText* words = add_text(panel, why, colors.muted);
+    words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    words->setPadding({0, 0, 9, 0});
+    put(words);
   }
   return heights;
+}
+
+namespace {
+
+/// Sets ticks with labels.
+void set_ticks(QCPAxis& axis, const std::vector<double>& ticks) {
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  const QStringList labels = tick_labels(ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
+  axis.setTicker(ticker);
+}
+
+}  // namespace
+
+void draw_residuals(const CurvePanel& panel) {
+  constexpr double min_axis_range = 0.05;  // Minimum axis range on both sides of 1.
+  const PlotColors colors = plot_colors(panel.plot.palette());
+  double reach = min_axis_range;
+  for (const Curve& curve : panel.set.curves) {
+    if (curve.kind != CurveKind::measured || curve.merged) continue;
+    for (const CurvePoint& point : curve.points) {
+      if (point.over_modeled) reach = std::max(reach, std::abs(std::log(*point.over_modeled)));
+    }
+    if (!is_in_panel(curve, panel.place)) continue;
+    const QColor color = curve_color(curve, colors);
+    QCPGraph* graph = add_line(panel.rect, curve_pen(curve, color));
+    graph->setName(to_qstring(curve.label));
+    graph->setScatterStyle(scatter_of(sample_of(curve), color, colors.background));
+    for (const CurvePoint& point : curve.points) {
+      if (point.over_modeled) graph->addData(point.n, *point.over_modeled);
+    }
+  }
+  QCPAxis* left = panel.rect.axis(QCPAxis::atLeft);
+  left->setScaleType(QCPAxis::stLogarithmic);
+  const double end = std::exp(1.15 * reach);
+  left->setRange(1 / end, end);
+  const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
+  std::vector<double> ticks{1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step};
+  if (reach > 1.8) ticks.insert(ticks.end(), {0.1, 10.0});
+  set_ticks(*left, ticks);
+  add_level(panel.rect, 1, QPen(colors.axis, 1));
+}
+
+void draw_ratios(const CurvePanel& panel, const std::vector<analysis::RatioCurve>& ratios, bool all) {
+  constexpr double least_range = 2 * analysis::ratio_margin;
+  const PlotColors colors = plot_colors(panel.plot.palette());
+  Extent extent{1 - least_range, 1 + least_range};
+  for (const analysis::RatioCurve& ratio : ratios) {
+    const Curve& curve = panel.set.curves[ratio.curve];
+    for (const auto& point : ratio.points) extent.include(point.ratio);
+    if (!all && !is_in_panel(curve, panel.place)) continue;
+    const QColor color = curve_color(curve, colors);
+    QCPGraph* graph = add_line(panel.rect, series_pen(color, curve.provenance, false));
+    graph->setName(to_qstring(curve.label));
+    graph->setScatterStyle(scatter_of(sample_of(curve), color, colors.background));
+    for (const auto& point : ratio.points) graph->addData(point.n, point.ratio);
+  }
+  QCPAxis* left = panel.rect.axis(QCPAxis::atLeft);
+  const double room = 0.12 * (extent.high - extent.low);
+  left->setRange(extent.low - room, extent.high + room);
+  std::vector<double> ticks = round_ticks(extent.low - room, extent.high + room, 4, false);
+  if (std::ranges::none_of(ticks, [](double tick) { return std::abs(tick - 1) < 1e-9; })) ticks.push_back(1);
+  set_ticks(*left, ticks);
+  add_level(panel.rect, 1, QPen(colors.axis, 1));
+  add_band(panel.rect, 1 / (1 + analysis::ratio_margin), 1 + analysis::ratio_margin, with_opacity(colors.muted, 0.16));
 }
 
 }  // namespace attnscope::ui

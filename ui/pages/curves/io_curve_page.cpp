@@ -85,6 +85,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
                return id.isEmpty() ||
                       (analysis::find_axis(axes_, id.toStdString()) != nullptr && id.toStdString() != axis()->key());
              }),
+      level_([this] { refresh(false); }, all_levels()),
       scale_([this] { refresh(false); }, all_scales()) {
   update_axes();
   add_choices();
@@ -111,6 +112,7 @@ void IoCurvePage::add_choices() {
   facets()
       .add_chip(plotted_quantity_, qtext(msg::curve_page::plot{}), qtext(msg::curve_page::plot_help{}))
       ->hide_label();
+  level_chip_ = facets().add_switch(level_, qtext(msg::curve_page::level{}), qtext(msg::curve_page::level_help{}));
   facets().add_chip(axis_, qtext(msg::curve_page::x_axis{}), qtext(msg::curve_page::x_axis_help{}));
   facets().add_option(tile_, qtext(msg::curve_page::tile{}), qtext(msg::curve_page::tile_help{}));
   facets().add_option(group_, qtext(msg::curve_page::group{}), qtext(msg::curve_page::group_help{}));
@@ -121,6 +123,7 @@ void IoCurvePage::register_choices() {
   choices().add("tile", tile_);
   choices().add("over", axis_);
   choices().add("group", group_);
+  choices().add("level", level_);
   choices().add("scale", scale_);
   choices().add_group("show", facets().toggles());
   register_zoom(choices(), *plot_);
@@ -171,8 +174,6 @@ void IoCurvePage::add_toggles() {
     connect(action, &QAction::toggled, this, [this] { refresh(true); });
     return action;
   };
-  dram_ = add("dram", qtext(msg::curve_page::dram{}), true, qtext(msg::curve_page::dram_help{}));
-  sm_l2_ = add("sm_l2", qtext(msg::curve_page::sm_l2{}), true, qtext(msg::curve_page::sm_l2_help{}));
   model_ = add("model", qtext(msg::curve_page::model{}), true, qtext(msg::curve_page::model_help{}));
   compulsory_ = add("minimum", qtext(msg::curve_page::minimum{}), true, qtext(msg::curve_page::minimum_help{}));
   boundary_ = add("l2_limit", qtext(msg::curve_page::l2_limit{}), true, qtext(msg::curve_page::l2_limit_help{}));
@@ -194,6 +195,17 @@ std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
       {{linear, logarithmic}, {.text = qtext(msg::curve_page::scale_linear_log{}), .id = QStringLiteral("linear log")}},
       {{linear, linear},
        {.text = qtext(msg::curve_page::scale_linear_linear{}), .id = QStringLiteral("linear linear")}}};
+}
+
+std::vector<Choice<Quantity>::Value> IoCurvePage::all_levels() {
+  return {{Quantity::dram,
+           {.text = qtext(msg::curve_page::dram{}),
+            .id = QStringLiteral("dram"),
+            .full = qtext(msg::curve_page::dram_help{})}},
+          {Quantity::sm_l2,
+           {.text = qtext(msg::curve_page::sm_l2{}),
+            .id = QStringLiteral("sm_l2"),
+            .full = qtext(msg::curve_page::sm_l2_help{})}}};
 }
 
 void IoCurvePage::offer_plots() {
@@ -296,7 +308,8 @@ QString IoCurvePage::file_stem() const {
     if (!group_.empty()) stem += QStringLiteral("-by-") + group_.id();
     return stem;
   }
-  return QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
+  const QString stem = QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
+  return ordinate() == Ordinate::bytes ? stem + level_suffix(level_.value()) : stem;
 }
 
 TileSelection IoCurvePage::tile_selection() const {
@@ -321,12 +334,12 @@ CurveRequest IoCurvePage::request() const {
   }
   request.tile = tile_selection();
   request.ordinate = ordinate();
-  request.dram = dram_->isChecked();
-  request.sm_l2 = sm_l2_->isChecked();
+  request.dram = level_.value() == Quantity::dram;
+  request.sm_l2 = !request.dram;
   request.model = model_->isChecked();
   request.compulsory = compulsory_->isChecked();
   request.l2_boundary = boundary_->isChecked();
-  request.residuals = residuals_->isChecked();
+  request.residuals = true;
   return request;
 }
 
@@ -381,7 +394,14 @@ std::optional<EmptyStateText> IoCurvePage::no_plot_text() const {
     return EmptyStateText{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
   }
   const auto shown = [this](Row row) { return analysis::has_result(points()->table(), row, ordinate()); };
-  if (std::ranges::any_of(filter().rows(), shown)) return {};
+  if (std::ranges::any_of(filter().rows(), shown)) {
+    const bool any =
+        std::ranges::any_of(curves_.curves, [](const Curve& curve) { return curve.kind == CurveKind::measured; });
+    // Bytes of the other level exist.
+    if (any || ordinate() != Ordinate::bytes || !curves_.failed.empty() || !hidden_.empty()) return {};
+    const std::string level = level_.shown()->text.toStdString();
+    return EmptyStateText{qtext(msg::curve_page::no_level{.level = level}), qtext(msg::curve_page::no_level_help{})};
+  }
   // Theory without measurements would look like a result.
   if (ordinate() == Ordinate::bytes) {
     return EmptyStateText{qtext(msg::curve_page::no_bytes{}), qtext(msg::curve_page::no_bytes_help{})};
@@ -392,9 +412,8 @@ std::optional<EmptyStateText> IoCurvePage::no_plot_text() const {
 void IoCurvePage::update_toggles() {
   // Theory models bytes only.
   const bool bytes = is_over_n() && ordinate() == Ordinate::bytes;
-  for (QAction* action : {dram_, sm_l2_, compulsory_}) {
-    action->setVisible(bytes);
-  }
+  level_chip_->setVisible(bytes);
+  compulsory_->setVisible(bytes);
   model_->setVisible(bytes || (!is_over_n() && analysis::has_model(shown_metric())));
   boundary_->setVisible(is_over_n());
 }

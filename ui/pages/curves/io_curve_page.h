@@ -34,6 +34,7 @@ class IoCurvePage : public ProblemPage {
   /// Key of an axis ("n", "br"), and key of the facet that groups curves; empty: none.
   void set_axis(const QString& key);
   void set_group(const QString& key) { group_.choose(key); }
+  void set_level(Quantity level) { level_.choose(level); }
   /// "automatic" or "VERTICAL HORIZONTAL", such as "log linear".
   void set_scale(const QString& word) { scale_.choose(word); }
   /// Returns whether the plot is over N, with theory for bytes, time and rate.
@@ -87,6 +88,7 @@ class IoCurvePage : public ProblemPage {
   void offer_axes();
   void register_choices();
   [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
+  [[nodiscard]] static std::vector<Choice<Quantity>::Value> all_levels();
 
   CurveSet curves_;
   IdChoice tile_;  ///< Kept even if no current point has this tile.
@@ -94,6 +96,8 @@ class IoCurvePage : public ProblemPage {
   IdChoice plotted_quantity_;  ///< Id of an ordinate, or key of a metric.
   IdChoice axis_;              ///< Key; empty: N.
   IdChoice group_;             ///< Key; empty: none.
+  Choice<Quantity> level_;     ///< Memory level of bytes.
+  FacetChip* level_chip_ = nullptr;
   Choice<Scales> scale_;
   std::vector<analysis::PointAxis> axes_;
   std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
@@ -108,8 +112,6 @@ class IoCurvePage : public ProblemPage {
   std::vector<OfferedAlgorithm> offered_algorithms_;  ///< Registry algorithms, then imported programs.
   std::set<std::string> hidden_;                      ///< Algorithms switched off, including those not offered now.
   bool keep_view_ = false;                            ///< The pending update keeps the user's zoom.
-  QAction* dram_ = nullptr;
-  QAction* sm_l2_ = nullptr;
   QAction* model_ = nullptr;
   QAction* compulsory_ = nullptr;
   QAction* boundary_ = nullptr;

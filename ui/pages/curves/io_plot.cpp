@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "messages/curve_plot.h"
 #include "profiler/curves/curve_axes.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/curve_style.h"
-#include "ui/plots/plot_parts.h"
+#include "ui/plots/markers.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -22,139 +20,14 @@
 namespace attnscope::ui {
 namespace {
 
-/// "558 – 598" in the value's unit, or with units if they differ; empty if the ends are equal when formatted.
-QString format_range(const CurvePoint& point, const Curve& quantity) {
-  QString low = format_quantity(point.low, quantity);
-  const QString high = format_quantity(point.high, quantity);
-  if (low == high) return {};
-  const auto unit = [](const QString& text) { return text.section(QLatin1Char(' '), 1); };
-  const QString value_unit = unit(format_quantity(point.value, quantity));
-  if (unit(low) != value_unit || unit(high) != value_unit) return low + QStringLiteral(" – ") + high;
-  return low.section(QLatin1Char(' '), 0, 0) + QStringLiteral(" – ") + high.section(QLatin1Char(' '), 0, 0);
-}
-
-const CurvePoint* point_at(const Curve& curve, double n) {
-  const auto at = std::lower_bound(curve.points.begin(), curve.points.end(), n,
-                                   [](const CurvePoint& point, double wanted) { return point.n < wanted; });
-  return at == curve.points.end() || at->n != n ? nullptr : &*at;
-}
-
-/// Collects the read-out at one N, curve by curve.
-class ColumnBuilder {
- public:
-  ColumnBuilder(const CurveSet& set, const PlotColors& colors, double n) : set_(set), colors_(colors), n_(n) {
-    for (const Curve& curve : set_.curves) {
-      const CurvePoint* at = point_at(curve, n_);
-      if (at == nullptr) continue;
-      if (at->over_modeled && curve.quantity != Quantity::dram) compared_.insert(curve.name.algorithm);
-    }
-    for (const Curve& curve : set_.curves) add_curve(curve);
-    std::stable_sort(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  }
-
-  [[nodiscard]] HoverColumn column() const {
-    HoverColumn column;
-    column.n = n_;
-    const std::string length = number_text(n_, 9);
-    Message title = msg::curve_plot::at_n{.n = length};
-    if (set_.axis) title = msg::curve_plot::at_position{.place = position_text(set_, n_)};
-    if (set_.queries) title = msg::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
-    column.content.title = qtext(title);
-    for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
-    column.content.notes = notes();
-    return column;
-  }
-
- private:
-  void add_curve(const Curve& curve) {
-    const CurvePoint* at = point_at(curve, n_);
-    if (at == nullptr) return;
-    if (curve.kind == CurveKind::model && compared_.contains(curve.name.algorithm)) return;
-    QString value = format_quantity(at->value, curve);
-    QString label = to_qstring(label_of(curve, *at));
-    if (at->row) {
-      note_source(curve, *at);
-      value += value_details(curve, *at);
-      // Name the tile, because curves of one algorithm may have different tiles.
-      const Config& tile = set_.table().tile_of(*at->row);
-      if (has_tile(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
-    }
-    rows_.emplace_back(at->value, HoverRow{curve_color(curve, colors_), mark_of(curve, *at), label, value});
-  }
-
-  void note_source(const Curve& curve, const CurvePoint& at) {
-    const QString title = short_title(curve.name.algorithm);
-    has_unsettled_ =
-        has_unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
-    if (!at.throttled) return;
-    const std::uint64_t reasons = set_.table().points().throttle_reasons(*at.row);
-    QStringList& slowed = throttled_[qtext(describe_throttle_reasons(reasons))];
-    if (!slowed.contains(title)) slowed << title;
-  }
-
-  /// Number of measurements, range, and ratio to the model.
-  [[nodiscard]] QString value_details(const Curve& curve, const CurvePoint& at) const {
-    QString text;
-    QStringList details;
-    if (at.repeats > 1) details << qtext(msg::curve_plot::measurements{.measurements = at.repeats});
-    if (const QString range = format_range(at, curve); !range.isEmpty()) details << range;
-    if (!details.isEmpty()) text += QStringLiteral(" (%1)").arg(details.join(QStringLiteral(", ")));
-    if (at.over_modeled) {
-      const std::string ratio = QString::number(*at.over_modeled, 'f', 3).toStdString();
-      text += QStringLiteral(" = ") + qtext(msg::curve_plot::times_model{.ratio = ratio});
-    }
-    return text;
-  }
-
-  [[nodiscard]] QStringList notes() const {
-    QStringList notes;
-    for (const FailedPoint& point : set_.failed) {
-      if (point.n != n_) continue;
-      notes << QStringLiteral("✕ %1: %2 – %3")
-                   .arg(short_title(point.algorithm), qtext(title(set_.table().disposition(point.row))),
-                        compiler_error_line(qtext(set_.table().reason(point.row))));
-    }
-    for (const auto& [why, slowed] : throttled_) {
-      QString words = set_.ordinate == Ordinate::bytes ? qtext(msg::curve_plot::throttled_times{}) : throttled_text();
-      if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
-      notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
-    }
-    if (has_unsettled_) notes << qtext(msg::curve_plot::no_writeback{});
-    return notes;
-  }
-
-  const CurveSet& set_;
-  const PlotColors& colors_;
-  double n_;
-  /// Algorithms with a ratio to the model in their row; they need no separate model row.
-  std::set<std::string> compared_;
-  std::vector<std::pair<double, HoverRow>> rows_;
-  bool has_unsettled_ = false;
-  std::map<QString, QStringList> throttled_;  ///< Algorithms, keyed by throttle reason.
-};
-
-}  // namespace
-
-std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColors& colors) {
-  std::set<double> lengths;
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured) continue;
-    for (const CurvePoint& point : curve.points) lengths.insert(point.n);
-  }
-  for (const FailedPoint& point : set.failed) lengths.insert(point.n);
-  std::vector<HoverColumn> columns;
-  columns.reserve(lengths.size());
-  for (const double n : lengths) columns.push_back(ColumnBuilder(set, colors, n).column());
-  return columns;
-}
-
-namespace {
-
 constexpr int min_right_margin = 14;
-constexpr int min_height_with_residuals =
-    420;  ///< Leaves at least 300 pixels for axes and panel, between title and legend.
-/// Maximum distance in pixels between the pointer and the N of the read-out.
-constexpr double max_guide_distance = 60;
+constexpr int min_panel_width = 260;
+constexpr int min_height_with_strips = 330;
+constexpr double strip_share = 0.34;  ///< Height of a strip relative to a row of panels.
+/// Maximum distance in pixels between the pointer and the N of the crosshair.
+constexpr double max_crosshair_distance = 60;
+constexpr double fixed_stretch = 0.001;
+constexpr double closeness = 0.011;  ///< Fraction of the y range within which marks coincide.
 
 struct View {
   QCPRange n;
@@ -185,25 +58,36 @@ View full_view(const CurveSet& set, bool log_x, bool log_y) {
                 : QCPRange(std::min(0.0, 1.15 * value.low), value.high * 1.15)};
 }
 
+/// "DRAM" or "SM↔L2".
+std::string level_title(const CurveSet& set) {
+  const auto curve = std::ranges::find(set.curves, CurveKind::measured, &Curve::kind);
+  return curve == set.curves.end() ? std::string() : quantity_title(*curve);
+}
+
 }  // namespace
 
-IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent) {
+IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), main_(axisRect()), outer_(new QCPLayoutGrid) {
   setNoAntialiasingOnDrag(true);
   xAxis->setScaleType(QCPAxis::stLogarithmic);
   xAxis->setTicker(length_ticker());
-  // Theory and simulation are drawn below measurements.
+  // Models and simulations are drawn below measurements.
   addLayer(theory_layer(), layer(QStringLiteral("main")), limBelow);
-  addLayer(older_layer(), layer(theory_layer()), limBelow);
-  connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
-    overlay_->clear();
-    residuals_.set_range(range);
+  plotLayout()->take(main_);
+  plotLayout()->addElement(1, 0, outer_);
+  for (QCPAxis* axis : {xAxis, yAxis}) follow_range(axis);
+  connect(this, &QCustomPlot::afterLayout, this, [this] {
+    for (const auto& labels : labels_) labels->place();
   });
-  connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
   rebuild();
 }
 
 void IoPlot::set_curves(const CurveSet& set, bool keep_view) {
   set_ = set;
+  legend_values_ = CurveLegend(set_);
+  crosshair_.reset();
+  crosshair_panel_ = 0;
+  update_legend();
+  shape_ = shape_for(size(), PlotTarget::screen);
   if (keep_view) return redraw();
   rebuild();
   reset_view();
@@ -215,55 +99,189 @@ void IoPlot::redraw() {
   rebuild();
   xAxis->setRange(x);
   yAxis->setRange(y);
-  reserve_label_width(width());
+  reserve_label_width(axes_size(size(), PlotTarget::screen));
   replot(rpQueuedReplot);
 }
 
-QStringList IoPlot::names() const {
-  QStringList labels;
-  for (const Curve& curve : set_.curves) labels << to_qstring(curve.label);
-  return labels;
+QStringList IoPlot::series_keys() const {
+  QStringList keys;
+  for (const Curve& curve : set_.curves) {
+    const QString key = to_qstring(series_key(curve));
+    if (curve.kind == CurveKind::measured && !keys.contains(key)) keys << key;
+  }
+  return keys;
+}
+
+LegendContent IoPlot::legend_content() const {
+  const std::optional<double> n = crosshair_ ? crosshair_ : legend_values_.last_common();
+  return n ? legend_values_.at(*n, crosshair_panel_, plot_colors(palette())) : LegendContent{};
 }
 
 CurveSet IoPlot::visible_curves() const {
   CurveSet shown = set_;
-  std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
-  // Failed points and bands of an algorithm disappear with its last curve.
-  const auto gone = [&](const auto& mark) {
-    const auto of_its_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
-    return std::ranges::any_of(set_.curves, of_its_algorithm) && std::ranges::none_of(shown.curves, of_its_algorithm);
-  };
-  std::erase_if(shown.failed, gone);
-  std::erase_if(shown.boundaries, [&](const Boundary& band) {
-    const auto of_band = [&](const Curve& curve) {
-      return curve.name.algorithm == band.algorithm && (band.device.empty() || curve.name.device == band.device);
-    };
-    return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
+  std::erase_if(shown.curves, [this](const Curve& curve) {
+    return curve.kind == CurveKind::measured && is_hidden(to_qstring(series_key(curve)));
   });
-  // Bands outside the axes have no legend entry.
+  // Models, failed points and bands of an algorithm disappear with its last curve.
+  const auto is_gone = [&](const std::string& algorithm) {
+    const auto of_it = [&](const Curve& curve) {
+      return curve.kind == CurveKind::measured && curve.name.algorithm == algorithm;
+    };
+    return std::ranges::any_of(set_.curves, of_it) && std::ranges::none_of(shown.curves, of_it);
+  };
+  std::erase_if(shown.failed, [&](const FailedPoint& point) { return is_gone(point.algorithm); });
+  std::erase_if(shown.boundaries, [&](const Boundary& band) { return is_gone(band.algorithm); });
+  std::erase_if(shown.curves,
+                [&](const Curve& curve) { return curve.kind == CurveKind::model && is_gone(curve.name.algorithm); });
   const View view = full_view(set_, log_x(), log_y());
   std::erase_if(shown.boundaries,
                 [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
   return shown;
 }
 
-void IoPlot::reserve_label_width(int width) {
-  const int room = labels_.required_width(width);
-  axisRect()->setMinimumMargins({0, 0, std::max(room, min_right_margin), 0});
+IoPlot::Shape IoPlot::shape_for(const QSize& size, PlotTarget target) const {
+  const auto panels = static_cast<int>(std::max<std::size_t>(1, set_.panels.size()));
+  const int wanted = panels == 4 ? 2 : std::min(panels, 3);
+  const QSize axes = axes_size(size, target);
+  return {.columns = std::clamp(axes.width() / min_panel_width, 1, wanted),
+          .strips = axes.height() >= min_height_with_strips};
 }
 
 void IoPlot::fit(const QSize& size, PlotTarget target) {
-  const bool low = size.height() < min_height_with_residuals;
-  if (std::exchange(low_, low) != low && residuals_shown_) redraw();
+  if (const Shape shape = shape_for(size, target); shape != shape_) {
+    shape_ = shape;
+    redraw();
+  }
   LegendPlot::fit(size, target);
-  reserve_label_width(size.width());
+  reserve_label_width(axes_size(size, target));
+}
+
+void IoPlot::follow_range(QCPAxis* axis) {
+  connect(axis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this, axis](const QCPRange& range) {
+    overlay_->clear();
+    if (std::exchange(following_, true)) return;
+    const bool horizontal = axis->orientation() == Qt::Horizontal;
+    for (QCPAxisRect* panel : panels_) {
+      panel->axis(horizontal ? QCPAxis::atBottom : QCPAxis::atLeft)->setRange(range);
+    }
+    for (const auto* strips : {&residuals_, &ratios_}) {
+      for (QCPAxisRect* strip : *strips) {
+        if (horizontal) strip->axis(QCPAxis::atBottom)->setRange(range);
+      }
+    }
+    following_ = false;
+  });
+}
+
+QCPAxisRect* IoPlot::add_panel(std::size_t place) {
+  const auto column = static_cast<int>(place) % shape_.columns;
+  const bool titled = !shown_.panels[place].empty();
+  const int row = (titled ? 2 : 1) * (static_cast<int>(place) / shape_.columns);
+  if (titled) {
+    auto* title = new QCPTextElement(this, QString::fromStdString(shown_.panels[place]), bold(font()));
+    title->setTextColor(plot_colors(palette()).text);
+    grid_->addElement(row, column, title);
+    grid_->setRowStretchFactor(row, fixed_stretch);
+  }
+  QCPAxisRect* rect = place == 0 ? main_ : new QCPAxisRect(this);
+  grid_->addElement(titled ? row + 1 : row, column, rect);
+  QCPAxis* bottom = rect->axis(QCPAxis::atBottom);
+  QCPAxis* left = rect->axis(QCPAxis::atLeft);
+  if (place > 0) {
+    for (QCPAxis* axis : rect->axes()) {
+      axis->setLayer(QStringLiteral("axes"));
+      axis->grid()->setLayer(QStringLiteral("grid"));
+    }
+    bottom->setScaleType(xAxis->scaleType());
+    bottom->setTicker(xAxis->ticker());
+    bottom->setLabel(xAxis->label());
+    bottom->setRange(xAxis->range());
+    left->setScaleType(yAxis->scaleType());
+    left->setTicker(yAxis->ticker());
+    left->setRange(yAxis->range());
+    follow_range(bottom);
+    follow_range(left);
+  }
+  left->setTickLabels(column == 0);
+  if (column == 0) left->setLabel(yAxis->label());
+  return rect;
+}
+
+QCPAxisRect* IoPlot::add_strip(QCPLayoutGrid& grid, int row, int column, const QString& label) {
+  auto* strip = new QCPAxisRect(this);
+  grid.addElement(row, column, strip);
+  strip->setRangeZoom(Qt::Orientations());
+  strip->setRangeDrag(Qt::Orientations());
+  QCPAxis* bottom = strip->axis(QCPAxis::atBottom);
+  bottom->setScaleType(xAxis->scaleType());
+  bottom->setTicker(xAxis->ticker());
+  bottom->setRange(xAxis->range());
+  strip->axis(QCPAxis::atLeft)->setTickLabels(column == 0);
+  if (column == 0) strip->axis(QCPAxis::atLeft)->setLabel(label);
+  return strip;
+}
+
+void IoPlot::build_strips() {
+  const auto columns = static_cast<int>(panels_.size());
+  if (!shape_.strips || columns > shape_.columns) return;  // Strips are below a single row of panels.
+  const auto add_row = [&](std::vector<QCPAxisRect*>& strips, const QString& label) {
+    const int row = grid_->rowCount();
+    for (int column = 0; column < columns; ++column) {
+      strips.push_back(add_strip(*grid_, row, column, label));
+      strips.back()->setMarginGroup(QCP::msLeft | QCP::msRight, margins_[static_cast<std::size_t>(column)].get());
+    }
+    grid_->setRowStretchFactor(row, strip_share);
+  };
+  const bool any = std::ranges::any_of(shown_.curves, [](const Curve& curve) {
+    return std::ranges::any_of(curve.points, [](const CurvePoint& point) { return point.over_modeled.has_value(); });
+  });
+  if (residuals_shown_ && any) add_row(residuals_, qtext(msg::curve_plot::residual_axis{}));
+  if (ratio_curves(shown_).empty()) return;
+  const QString label = to_qstring(ratio_title(shown_));
+  if (columns > 2) return add_row(ratios_, label);
+  // The ratio of two panels is below both.
+  ratios_.push_back(add_strip(*outer_, 1, 0, label));
+  ratios_.back()->setMarginGroup(QCP::msLeft, margins_.front().get());
+  ratios_.back()->setMarginGroup(QCP::msRight, margins_.back().get());
+  outer_->setRowStretchFactor(1, strip_share);
+}
+
+void IoPlot::build_panels() {
+  if (grid_ != nullptr) grid_->take(main_);
+  panels_.clear();
+  residuals_.clear();
+  ratios_.clear();
+  labels_.clear();
+  outer_->clear();
+  outer_->simplify();
+  margins_.clear();
+  grid_ = new QCPLayoutGrid;
+  grid_->setColumnSpacing(6);
+  grid_->setRowSpacing(2);
+  outer_->addElement(0, 0, grid_);
+  outer_->setRowSpacing(2);
+  for (std::size_t place = 0; place < std::max<std::size_t>(1, shown_.panels.size()); ++place) {
+    panels_.push_back(add_panel(place));
+    margins_.push_back(std::make_unique<QCPMarginGroup>(this));
+    panels_.back()->setMarginGroup(QCP::msLeft | QCP::msRight, margins_.back().get());
+    labels_.push_back(std::make_unique<LineLabels>(*this, *panels_.back()));
+  }
+  build_strips();
+}
+
+void IoPlot::reserve_label_width(const QSize& axes) {
+  if (grid_ == nullptr) return;
+  const int width = axes.width() / std::max(1, grid_->columnCount());
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    panels_[i]->setMinimumMargins({0, 0, std::max(labels_[i]->required_width(width), min_right_margin), 0});
+  }
 }
 
 void IoPlot::reset_view() {
   const View view = full_view(set_, log_x(), log_y());
   xAxis->setRange(view.n);
   yAxis->setRange(view.value);
-  reserve_label_width(width());
+  reserve_label_width(axes_size(size(), PlotTarget::screen));
   is_user_zoomed_ = false;
   replot(rpQueuedReplot);
 }
@@ -272,47 +290,49 @@ void IoPlot::draw_contents() {
   LegendPlot::draw_contents();
   points_ = set_.points;
   title_text_ = set_.title;
-  current_column_ = -1;
   shown_ = visible_curves();
-  const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
-  QStringList words;
-  if (hidden_curves > 0) words << qtext(msg::curve_plot::curves_hidden{.curves = hidden_curves});
-  if (are_residuals_hidden()) words << qtext(msg::curve_plot::residuals_hidden{});
-  legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
-  add_curve_graphs(*this, set_.curves, legend_,
-                   [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
-  add_legend_notes(*this, shown_, legend_);
-  find_marks(add_failed_marks(*this, shown_, legend_));
+  if (shown_.panels.empty()) shown_.panels.emplace_back();
   set_axis_labels();
-  if (shown_.boundaries.size() <= max_bands) {
-    const QCPRange n = full_view(set_, log_x(), log_y()).n;
-    add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
-      // Uses the color of the band's curves, which may be a device color.
-      const PlotColors colors = plot_colors(palette());
-      const auto curve = std::ranges::find_if(shown_.curves, [&](const Curve& each) {
-        return each.name.algorithm == band.algorithm && each.name.device == band.device &&
-               each.kind == CurveKind::measured;
-      });
-      return curve == shown_.curves.end() ? algorithm_color(band.algorithm, colors.dark) : curve_color(*curve, colors);
-    });
+  build_panels();
+  const View view = full_view(set_, log_x(), log_y());
+  const auto scale = [log = log_y()](double value) { return log ? std::log(value) : value; };
+  const MarkShifts shifts =
+      shift_marks(shown_, scale, closeness * (scale(view.value.upper) - scale(std::max(view.value.lower, 1e-300))));
+  for (std::size_t place = 0; place < panels_.size(); ++place) draw_panel(place, shifts);
+  find_marks(shifts);
+  if (!ratios_.empty()) {
+    const std::vector<analysis::RatioCurve> ratios = ratio_curves(shown_);
+    for (std::size_t i = 0; i < ratios_.size(); ++i) {
+      draw_ratios({*this, *ratios_[i], shown_, i}, ratios, ratios_.size() == 1);
+    }
   }
-  residuals_.show(shown_.curves, residuals_shown_ && !low_, legend_);
-  labels_.set(shown_.curves, plot_colors(palette()));
-  columns_ = build_hover_columns(shown_, plot_colors(palette()));
   for (QCPAxisRect* panel : axisRects()) {
     for (QCPAxis* axis : panel->axes()) style_axis(*axis, plot_colors(palette()), font());
   }
 }
 
-void IoPlot::find_marks(const std::vector<double>& failed_heights) {
-  for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
-    marks_.push_back({axisRect(), shown_.failed[i].n, failed_heights[i], 0, i, {shown_.failed[i].row}, true});
+void IoPlot::draw_panel(std::size_t place, const MarkShifts& shifts) {
+  const CurvePanel panel{*this, *panels_[place], shown_, place};
+  add_curve_graphs(panel, shifts);
+  add_boundary_bars(panel, full_view(set_, log_x(), log_y()).n);
+  for (const auto& [i, height] : add_failed_marks(panel)) {
+    const FailedPoint& point = shown_.failed[i];
+    marks_.push_back({panels_[place], point.n, height, 0, i, {point.row}, 0, true});
   }
+  labels_[place]->set(shown_.curves, place, plot_colors(palette()));
+  if (!residuals_.empty()) draw_residuals({*this, *residuals_[place], shown_, place});
+}
+
+void IoPlot::find_marks(const MarkShifts& shifts) {
   // In reverse order, so that the first curve gets the click if points coincide.
   for (std::size_t c = shown_.curves.size(); c-- > 0;) {
-    const std::vector<CurvePoint>& points = shown_.curves[c].points;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (points[i].row) marks_.push_back({axisRect(), points[i].n, points[i].value, c, i, {*points[i].row}});
+    const Curve& curve = shown_.curves[c];
+    if (curve.kind != CurveKind::measured) continue;
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+      const CurvePoint& point = curve.points[i];
+      if (point.row) {
+        marks_.push_back({panels_[curve.panels.front()], point.n, point.value, c, i, {*point.row}, shifts.at(c, i)});
+      }
     }
   }
 }
@@ -391,7 +411,7 @@ void IoPlot::set_n_axis_labels() {
   switch (set_.ordinate) {
     case Ordinate::bytes:
       yAxis->setTicker(log_y() ? byte_ticker() : linear_byte_ticker());
-      yAxis->setLabel(qtext(msg::curve_plot::bytes_axis{}));
+      yAxis->setLabel(qtext(msg::curve_plot::bytes_axis{.level = level_title(set_)}));
       break;
     case Ordinate::time:
       yAxis->setTicker(log_y() ? time_ticker() : round_ticker(1e-6, false));
@@ -404,57 +424,102 @@ void IoPlot::set_n_axis_labels() {
   }
 }
 
+QStringList IoPlot::line_labels() const {
+  QStringList texts;
+  for (const auto& labels : labels_) texts << labels->texts();
+  return texts;
+}
+
+HoverContent IoPlot::read_out(const Mark& mark) const {
+  if (mark.is_axis_fraction) return describe_failure(shown_, shown_.failed[mark.point]);
+  const Curve& curve = shown_.curves[mark.series];
+  return describe_point(shown_, curve, curve.points[mark.point], plot_colors(palette()));
+}
+
+std::optional<std::size_t> IoPlot::panel_at(const QPointF& position) const {
+  for (const auto* rects : {&panels_, &residuals_, &ratios_}) {
+    for (std::size_t i = 0; i < rects->size(); ++i) {
+      if ((*rects)[i]->rect().contains(position.toPoint())) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+void IoPlot::move_crosshair(std::optional<double> n, std::size_t panel) {
+  std::vector<QLineF> guides;
+  for (const auto* rects : {&panels_, &residuals_, &ratios_}) {
+    for (const QCPAxisRect* rect : *rects) {
+      if (!n) continue;
+      const double x = rect->axis(QCPAxis::atBottom)->coordToPixel(*n);
+      if (x >= rect->left() && x <= rect->right()) guides.emplace_back(x, rect->top(), x, rect->bottom());
+    }
+  }
+  overlay_->set_guides(std::move(guides));
+  if (crosshair_ == n && crosshair_panel_ == panel) return;
+  crosshair_ = n;
+  crosshair_panel_ = panel;
+  update_legend();
+}
+
 bool IoPlot::hover_at(const QPointF& position) {
-  const QRect area = axisRect()->rect();
-  if (columns_.empty() || position.x() < area.left() || position.x() > area.right()) {
-    overlay_->clear();
+  const std::vector<double>& positions = legend_values_.positions();
+  const std::optional<std::size_t> panel = panel_at(position);
+  const QCPAxis* axis = panel ? panels_[*panel]->axis(QCPAxis::atBottom) : xAxis;
+  const auto distance = [&](double n) { return std::abs(axis->coordToPixel(n) - position.x()); };
+  const auto nearest = std::ranges::min_element(positions, {}, distance);
+  if (!panel || nearest == positions.end() || distance(*nearest) > max_crosshair_distance) {
+    overlay_->hide_box();
+    move_crosshair(std::nullopt, crosshair_panel_);
     return false;
   }
-  const auto distance = [&](const HoverColumn& column) {
-    return std::abs(xAxis->coordToPixel(column.n) - position.x());
-  };
-  const auto nearest = std::min_element(columns_.begin(), columns_.end(),
-                                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-  if (distance(*nearest) > max_guide_distance) {
-    overlay_->clear();
-    return false;
-  }
-  current_column_ = static_cast<int>(nearest - columns_.begin());
-  overlay_->show_content(nearest->content, position.toPoint(), xAxis->coordToPixel(nearest->n), area);
+  move_crosshair(*nearest, *panel);
+  const Mark* mark = mark_near(position);
+  mark != nullptr ? overlay_->show_content(read_out(*mark), position.toPoint()) : overlay_->hide_box();
   return true;
 }
 
+void IoPlot::leaveEvent(QEvent* event) {
+  LegendPlot::leaveEvent(event);
+  move_crosshair(std::nullopt, 0);
+}
+
 void IoPlot::click(const QMouseEvent& event) {
-  if (!axisRect()->rect().contains(event.pos())) return;
   const Mark* mark = mark_near(event.position());
-  if (mark == nullptr) return;
-  const Curve* curve = mark->is_axis_fraction ? nullptr : &shown_.curves[mark->series];
+  if (mark == nullptr || !mark->panel->rect().contains(event.pos())) return;
   followed_key_.reset();
-  if (curve != nullptr) followed_key_ = followed_curve(*curve);
+  if (!mark->is_axis_fraction) followed_key_ = followed_curve(shown_.curves[mark->series]);
   click_mark(*mark);
 }
 
 void IoPlot::select_point_at(double n) {
   for (const Mark& mark : marks_) {
-    if (mark.x == n && !mark.is_axis_fraction && followed_key_ == followed_curve(shown_.curves[mark.series]))
-      return click_mark(mark);
+    if (mark.x == n && !mark.is_axis_fraction && followed_key_ == followed_curve(shown_.curves[mark.series])) {
+      return click_mark(Mark(mark));  // Copied, because the selection may rebuild all marks.
+    }
   }
 }
 
 void IoPlot::keyPressEvent(QKeyEvent* event) {
   const bool left = event->key() == Qt::Key_Left;
-  if ((left || event->key() == Qt::Key_Right) && !columns_.empty()) {
-    const int last = static_cast<int>(columns_.size()) - 1;
-    current_column_ = current_column_ < 0 ? (left ? last : 0) : std::clamp(current_column_ + (left ? -1 : 1), 0, last);
-    const QRect area = axisRect()->rect();
-    const double n = columns_[static_cast<std::size_t>(current_column_)].n;
-    hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
-    select_point_at(n);
-    if (!followed_key_ && hover_content() != nullptr) setAccessibleDescription(display_text(*hover_content()));
+  const std::vector<double>& positions = legend_values_.positions();
+  if ((left || event->key() == Qt::Key_Right) && !positions.empty()) {
+    auto at = crosshair_ ? std::ranges::find(positions, *crosshair_) : positions.end();
+    if (at == positions.end()) {
+      at = left ? positions.end() - 1 : positions.begin();
+    } else if (left ? at != positions.begin() : at + 1 != positions.end()) {
+      at += left ? -1 : 1;
+    }
+    move_crosshair(*at, crosshair_panel_);
+    select_point_at(*at);
+    if (followed_key_) return;
+    QStringList words{legend_table().content().corner};
+    for (const LegendRow& row : legend_table().content().rows)
+      words << row.text + QLatin1Char(' ') + row.cells.value(0);
+    setAccessibleDescription(words.join(QStringLiteral(", ")));
     return;
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
-  PointPlot::keyPressEvent(event);
+  LegendPlot::keyPressEvent(event);
 }
 
 }  // namespace attnscope::ui

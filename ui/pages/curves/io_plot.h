@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bytes or time over N (log-log), TFLOP/s over N (log x), or any metric over any axis: curves, failed points and L2
-// bands, with zoom, read-out and clicks. One color per algorithm; markers as in curve_style.h.
+// Bytes or time over N (log-log), TFLOP/s over N (log x), or any metric over any axis: one panel per GPU on common
+// axes, with strips for ratios below. A crosshair through all panels sets the values in the legend.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/pages/curves/residual_panel.h"
-#include "ui/plots/hover_overlay.h"
+#include "ui/pages/curves/curve_legend.h"
 #include "ui/plots/legend_plot.h"
 #include "ui/plots/line_labels.h"
-#include "ui/theme/theme.h"
+#include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {
 
-// Read-outs of a plot over N: for each N, all curve values in descending order, and notes.
-
-struct HoverColumn {
-  double n = 0;
-  HoverContent content;
-};
-
-[[nodiscard]] std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColors& colors);
+struct MarkShifts;
 
 class IoPlot : public LegendPlot {
   Q_OBJECT
@@ -34,33 +27,54 @@ class IoPlot : public LegendPlot {
   void reset_view() override;
   /// Drawn curves: the set without hidden ones.
   [[nodiscard]] const CurveSet& shown() const { return shown_; }
-  /// Shows the panel with measured over modeled values.
+  /// Shows strips with measured over modeled values.
   void set_residuals(bool shown);
   /// `automatic`: logarithmic, except for rates and text axes.
   enum class Scale { automatic, logarithmic, linear };
   void set_scales(Scale x, Scale y);
-  [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
-  /// Returns whether the panel is enabled but does not fit; the legend then has a note.
-  [[nodiscard]] bool are_residuals_hidden() const { return residuals_shown_ && low_; }
+  [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
+  /// Strips of measured over modeled values, one per panel; empty: not shown.
+  [[nodiscard]] const std::vector<QCPAxisRect*>& residuals() const { return residuals_; }
+  /// Strips of ratios between panels or runs; empty: not shown.
+  [[nodiscard]] const std::vector<QCPAxisRect*>& ratios() const { return ratios_; }
   /// Labels at the curve ends, top to bottom.
-  [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
-  /// Shows the read-out at the N nearest to a position. Returns false if none is near.
+  [[nodiscard]] QStringList line_labels() const;
+  /// Moves the crosshair to the N nearest to a position, and shows the read-out of a mark there. Returns false if no N
+  /// is near.
   bool hover_at(const QPointF& position) override;
 
  protected:
   void draw_contents() override;
-  [[nodiscard]] HoverContent read_out(const Mark& /*mark*/) const override { return {}; }
-  [[nodiscard]] QStringList names() const override;
+  [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
+  [[nodiscard]] QStringList series_keys() const override;
+  [[nodiscard]] LegendContent legend_content() const override;
   void fit(const QSize& size, PlotTarget target) override;
   void redraw() override;
   void click(const QMouseEvent& event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
 
  private:
+  /// Arrangement of panels, which depends on the size.
+  struct Shape {
+    int columns = 1;
+    bool strips = true;
+    bool operator==(const Shape&) const = default;
+  };
+  [[nodiscard]] Shape shape_for(const QSize& size, PlotTarget target) const;
   [[nodiscard]] CurveSet visible_curves() const;
-  void find_marks(const std::vector<double>& failed_heights);
-  void reserve_label_width(int width);
-  /// Moves the crosshair to `n` and selects the point there of the curve that was clicked last.
+  void build_panels();
+  QCPAxisRect* add_panel(std::size_t place);
+  QCPAxisRect* add_strip(QCPLayoutGrid& grid, int row, int column, const QString& label);
+  void build_strips();
+  void follow_range(QCPAxis* axis);
+  void draw_panel(std::size_t place, const MarkShifts& shifts);
+  void find_marks(const MarkShifts& shifts);
+  /// `axes`: space of all panels.
+  void reserve_label_width(const QSize& axes);
+  [[nodiscard]] std::optional<std::size_t> panel_at(const QPointF& position) const;
+  void move_crosshair(std::optional<double> n, std::size_t panel);
+  /// Selects the point at `n` of the curve that was clicked last.
   void select_point_at(double n);
   [[nodiscard]] bool log_x() const;
   [[nodiscard]] bool log_y() const;
@@ -70,14 +84,22 @@ class IoPlot : public LegendPlot {
 
   CurveSet set_;
   CurveSet shown_;
-  LineLabels labels_{*this};
-  ResidualPanel residuals_{*this};
+  CurveLegend legend_values_{set_};
+  QCPAxisRect* main_;  ///< First panel; its axes are xAxis and yAxis.
+  QCPLayoutGrid* outer_;
+  QCPLayoutGrid* grid_ = nullptr;
+  std::vector<QCPAxisRect*> panels_;
+  std::vector<QCPAxisRect*> residuals_;
+  std::vector<QCPAxisRect*> ratios_;
+  std::vector<std::unique_ptr<QCPMarginGroup>> margins_;  ///< One per panel and the strips below it.
+  std::vector<std::unique_ptr<LineLabels>> labels_;
+  Shape shape_;
   bool residuals_shown_ = false;
-  bool low_ = false;  ///< Too low for the residual panel.
+  bool following_ = false;  ///< A range is copied to the other panels.
   Scale x_scale_ = Scale::automatic;
   Scale y_scale_ = Scale::automatic;
-  std::vector<HoverColumn> columns_;
-  int current_column_ = -1;
+  std::optional<double> crosshair_;
+  std::size_t crosshair_panel_ = 0;
   using FollowedCurve = std::tuple<analysis::SeriesName, Quantity, Provenance>;
   [[nodiscard]] static FollowedCurve followed_curve(const Curve& curve) {
     return {curve.name, curve.quantity, curve.provenance};

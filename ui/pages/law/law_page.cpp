@@ -113,8 +113,7 @@ void LawPage::show_table() {
   kept->table.drop("problem");  // The page shows the problem above the plot.
   model_->set_table({kept, &kept->table}, [kept, lines = analysis::law_lines(families)](int row) {
     const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
-    const bool dark = plot_colors(QGuiApplication::palette()).dark;
-    return line.kind == analysis::LawLine::Kind::found ? family_color(kept->laws, *line.family, dark) : QColor();
+    return line.kind == analysis::LawLine::Kind::found ? family_marker(*line.family) : QPixmap();
   });
 }
 

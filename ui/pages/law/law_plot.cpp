@@ -9,7 +9,7 @@
 #include "messages/law_page.h"
 #include "profiler/curves/law_exponents.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -20,16 +20,6 @@ namespace {
 
 QString algorithm_title(const LawSet& set, const LawFamily& family) {
   return QString::fromStdString(analysis::short_title(set.points->table().algorithms(), family.algorithm));
-}
-
-/// Index among the families with the same algorithm and level.
-int index_among_series(const LawSet& set, const LawFamily& family) {
-  int place = 0;
-  for (const LawFamily& other : set.families) {
-    if (&other == &family) break;
-    if (other.algorithm == family.algorithm && other.level == family.level) ++place;
-  }
-  return place;
 }
 
 }  // namespace
@@ -46,11 +36,8 @@ QString family_title(const LawSet& set, const LawFamily& family) {
            to_qstring(run.summary.provenance), run.title);
 }
 
-QColor family_color(const LawSet& set, const LawFamily& family, bool dark) {
-  constexpr int lighter_shade = 45;  // Lightness step in percent.
-  const QColor color = algorithm_color(family.algorithm, dark);
-  const int place = index_among_series(set, family);
-  return dark ? color.darker(100 + lighter_shade * place) : color.lighter(100 + lighter_shade * place);
+QPixmap family_marker(const LawFamily& family) {
+  return algorithm_marker(family.algorithm, family.provenance);
 }
 
 namespace {
@@ -59,8 +46,8 @@ using analysis::LawPoint;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double faint = 0.4;          ///< Opacity of slices without fitted line.
-constexpr double covered_rim = 4.5;    ///< In pixels: extra size of a covered mark.
-constexpr double small_mark = 4.5;     ///< Diameter in pixels of marks outside the fitted slice.
+constexpr double covered_rim = 0.5;    ///< Extra relative size of a covered mark.
+constexpr double small_mark = 0.55;    ///< Relative size of marks outside the fitted slice.
 constexpr double point_margin = 1.35;  ///< Margin beyond all points, as a factor.
 
 /// Points that differ in one variable only, in ascending order.
@@ -113,7 +100,16 @@ void LawPlot::set_laws(LawSet set, LawLevel level) {
 }
 
 QColor LawPlot::color_of(std::size_t family) const {
-  return family_color(set_, set_.families[family], plot_colors(palette()).dark);
+  return algorithm_color(set_.families[family].algorithm, plot_colors(palette()).dark);
+}
+
+bool LawPlot::is_further_family(std::size_t place) const {
+  return std::ranges::any_of(drawn_, [&](std::size_t other) {
+    const LawFamily& before = set_.families[other];
+    const LawFamily& family = set_.families[place];
+    return other < place && before.algorithm == family.algorithm &&
+           is_simulated(before.provenance) == is_simulated(family.provenance);
+  });
 }
 
 Extent LawPlot::extent_of(const std::function<double(const LawPoint&)>& value) const {
@@ -216,7 +212,9 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   const std::vector<Slice> slices = slices_of(family, variable);
   const std::size_t strong = main_slice(slices);
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    QCPGraph* line = add_line(*panel, QPen(with_opacity(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
+    QPen pen = series_pen(with_opacity(color, i == strong ? 1 : faint), family.provenance, is_further_family(place));
+    if (i != strong) pen.setWidthF(1);
+    QCPGraph* line = add_line(*panel, pen);
     for (const std::size_t point : slices[i]) {
       line->addData(family.points[point].value(variable), family.points[point].bytes);
     }
@@ -226,9 +224,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   const PowerLawFit* fit = family.reported_fit();
   if (fit == nullptr) return;
   // Line of the fit through the emphasized slice, extended beyond its points.
-  QPen dashes(plot_colors(palette()).text, 1.2);
-  dashes.setDashPattern({6, 4});
-  QCPGraph* fitted = add_line(*panel, dashes);
+  QCPGraph* fitted = add_line(*panel, series_pen(color, Provenance::modeled, false));
   auto at = family.points[slices[strong].front()].at;
   double& x = at.at(static_cast<std::size_t>(variable));
   const double last = family.points[slices[strong].back()].value(variable) * point_margin;
@@ -242,17 +238,20 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
   const LawFamily& family = set_.families[place];
   const QColor color = with_opacity(color_of(place), strong ? 1 : 0.7);
   const QColor background = plot_colors(palette()).background;
-  MarkerGraphs graphs(*panel, [&](SampleMark mark) {
-    QCPScatterStyle style = scatter_of(mark, color, background);
-    if (!strong) style.setSize(small_mark);
-    const bool simulated = mark == SampleMark::hollow_disc || mark == SampleMark::plus_disc;
-    if (rim_ && simulated) style.setSize(style.size() + covered_rim);
+  MarkerGraphs graphs(*panel, [&](const Sample& sample, double shift) {
+    QCPScatterStyle style = scatter_of(sample, color, background, shift);
+    double scale = strong ? 1 : small_mark;
+    // Simulated marks remain visible around measured ones.
+    if (rim_ && sample.kind == SampleKind::hollow) scale += covered_rim;
+    style.setSize(scale * style.size());
     return style;
   });
+  const style::PlotIdentity identity = style::identity_of(family.algorithm);
   const std::size_t k = static_cast<std::size_t>(std::ranges::find(panels_, panel) - panels_.begin());
   for (const std::size_t i : points) {
     const LawPoint& point = family.points[i];
-    add_mark(graphs.of(mark_of_values(point.provenance)), {panel, point.at.at(k), point.bytes, place, i, {point.row}});
+    add_mark(graphs.of(sample_of(point.provenance, identity)),
+             {panel, point.at.at(k), point.bytes, place, i, {point.row}});
   }
 }
 
@@ -260,6 +259,8 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   const LawFamily& family = set_.families[mark.series];
   const LawPoint& point = family.points[mark.point];
   const QColor color = color_of(mark.series);
+  const style::PlotIdentity identity = style::identity_of(family.algorithm);
+  const Sample line{SampleKind::line, identity};
   HoverContent content;
   content.title = QStringLiteral("%1 · %2").arg(
       family_title(set_, family),
@@ -267,19 +268,17 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
                               .m = static_cast<std::int64_t>(point.value(LawVariable::m)),
                               .n = static_cast<std::int64_t>(point.value(LawVariable::n))}));
   content.rows.push_back(
-      {color, mark_of_values(point.provenance),
+      {color, sample_of(point.provenance, identity),
        QStringLiteral("%1 %2 · %3")
            .arg(qtext(analysis::level_title(level_)), qtext(msg::law_page::bytes{}), to_qstring(point.provenance)),
        qtext(Bytes(point.bytes))});
   if (point.model_bytes) {
-    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(msg::law_page::closed{}),
-                            qtext(Bytes(*point.model_bytes))});
+    content.rows.push_back({color, line, qtext(msg::law_page::closed{}), qtext(Bytes(*point.model_bytes))});
   }
   if (const PowerLawFit* fit = family.reported_fit()) {
-    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(msg::law_page::fitted{}),
-                            qtext(Bytes(fit->at(point.at)))});
+    content.rows.push_back({color, line, qtext(msg::law_page::fitted{}), qtext(Bytes(fit->at(point.at)))});
   }
-  content.rows.push_back({color, SampleMark::none, qtext(msg::law_page::ratio{}), format_number(point.ratio())});
+  content.rows.push_back({color, Sample{}, qtext(msg::law_page::ratio{}), format_number(point.ratio())});
   const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();
   content.notes << qtext(msg::law_page::tile{.tile = tile}) << run_text(point.row);
   return content;

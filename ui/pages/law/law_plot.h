@@ -29,8 +29,8 @@ struct LawSet {
 
 /// "FA1"; with device, kind of run and run if the set has several families of one algorithm.
 [[nodiscard]] QString family_title(const LawSet& set, const LawFamily& family);
-/// Color of the algorithm; paler for each further family of it.
-[[nodiscard]] QColor family_color(const LawSet& set, const LawFamily& family, bool dark);
+/// Marker of the family in tables.
+[[nodiscard]] QPixmap family_marker(const LawFamily& family);
 
 class LawPlot : public PointPlot {
   Q_OBJECT
@@ -53,6 +53,8 @@ class LawPlot : public PointPlot {
   /// Returns the range over all points of the drawn families.
   [[nodiscard]] Extent extent_of(const std::function<double(const analysis::LawPoint&)>& value) const;
   [[nodiscard]] QColor color_of(std::size_t family) const;
+  /// Returns whether an earlier family has the same algorithm and fill.
+  [[nodiscard]] bool is_further_family(std::size_t family) const;
 
   LawSet set_;
   LawLevel level_ = LawLevel::sm_l2;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {

@@ -57,7 +57,7 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 
 void RooflinePage::add_controls() {
   facets().add_chip(device_, qtext(msg::roofline_page::device{}), qtext(msg::roofline_page::device_help{}));
-  facets().add_chip(level_, qtext(msg::roofline_page::level{}), qtext(msg::roofline_page::level_help{}));
+  facets().add_switch(level_, qtext(msg::roofline_page::level{}), qtext(msg::roofline_page::level_help{}));
   choices().add("level", level_);
   choices().add("device", device_);
 }
@@ -183,8 +183,8 @@ void RooflinePage::show_table() {
     series_of.insert(series_of.end(), series.points.size(), &series);
   model_->set_table(std::make_shared<const analysis::Table>(roofline_table(set_)),
                     [set = set_, series_of = std::move(series_of)](int row) {
-                      const bool dark = plot_colors(QGuiApplication::palette()).dark;
-                      return series_color(*set, *series_of[static_cast<std::size_t>(row)], dark);
+                      const RooflineSeries& series = *series_of[static_cast<std::size_t>(row)];
+                      return algorithm_marker(series.algorithm, series.points.front().provenance);
                     });
 }
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 
+#include "messages/curve_plot.h"
 #include "messages/roofline_page.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/curve_style.h"
+#include "ui/plots/markers.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -17,7 +17,6 @@ namespace attnscope::ui {
 namespace {
 
 using analysis::Roof;
-using analysis::RoofSource;
 
 constexpr double tera = 1e12;
 constexpr double points_margin = 2.5;    ///< Axis margin beyond marks, as a factor.
@@ -31,27 +30,6 @@ bool shows_executed_flops(double executed_ratio) {
   return std::abs(executed_ratio - 1) >= 0.02;
 }
 
-SampleMark mark_of_roofline(const RooflinePoint& point) {
-  const SampleMark mark = mark_of_values(point.provenance);
-  return point.throttled && mark == SampleMark::disc ? SampleMark::half_disc : mark;
-}
-
-bool is_measured(RoofSource source) {
-  return source == RoofSource::measured || source == RoofSource::alike;
-}
-
-bool is_specified_value(RoofSource source) {
-  return source == RoofSource::datasheet || source == RoofSource::architecture;
-}
-
-QPen pen_of(RoofSource source, const QColor& color, double width) {
-  QPen pen(color, width);
-  pen.setCapStyle(Qt::FlatCap);
-  if (is_specified_value(source)) pen.setDashPattern({7, 4});
-  if (!is_measured(source) && !is_specified_value(source)) pen.setDashPattern({1.5, 3});
-  return pen;
-}
-
 QString roofs_layer() {
   return QStringLiteral("roofs");
 }
@@ -61,7 +39,7 @@ QCPScatterStyle upright_dash(const QColor& color) {
   QPainterPath dash;
   dash.moveTo(0, -half);
   dash.lineTo(0, half);
-  return {dash, QPen(color, 1.3), Qt::NoBrush, 6};
+  return {dash, QPen(color, 1), Qt::NoBrush, 6};
 }
 
 bool is_of_level(const Roof& roof, RooflineLevel level) {
@@ -87,14 +65,19 @@ void RooflinePlot::set_roofline(RooflineSet set) {
   reset_view();
 }
 
-QStringList RooflinePlot::names() const {
+QStringList RooflinePlot::series_keys() const {
   QStringList titles;
   for (const RooflineSeries& series : set_.report.series) titles << series_title(set_, series);
+  titles.removeDuplicates();
   return titles;
 }
 
 QColor RooflinePlot::color_of(std::size_t series) const {
-  return series_color(set_, set_.report.series[series], plot_colors(palette()).dark);
+  return algorithm_color(set_.report.series[series].algorithm, plot_colors(palette()).dark);
+}
+
+Sample RooflinePlot::sample_of_point(std::size_t series, const RooflinePoint& point) const {
+  return sample_of(point.provenance, style::identity_of(set_.report.series[series].algorithm));
 }
 
 Extent RooflinePlot::ceilings() const {
@@ -122,14 +105,10 @@ void RooflinePlot::draw_contents() {
   LegendPlot::draw_contents();
   points_ = set_.points;
   labels_.clear();
-  const auto hidden_series = static_cast<std::int64_t>(hidden().size());
-  legend_.set_hidden(hidden(),
-                     hidden_series == 0 ? QString() : qtext(msg::roofline_page::hidden{.series = hidden_series}));
   find_marks();
   for (const Roof& roof : set_.report.roofs) is_bandwidth_bound(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.drawn_series(); ++i) draw_series(i);
   for (const Mark& mark : marks_) labels_.avoid_mark({mark.x, mark.y});
-  if (set_.points) add_keys();
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
   const std::string level = level_label(set_.level).toStdString();
   title_text_ = qtext(msg::roofline_page::plot_title{
@@ -168,8 +147,8 @@ QCPGraph* RooflinePlot::add_roof_line(const QPen& pen) {
 void RooflinePlot::draw_roof(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
   const bool strong = is_of_level(roof, set_.level);
-  const QColor color = strong ? colors.text : with_opacity(colors.text, other_level_opacity);
-  QCPGraph* line = add_roof_line(pen_of(roof.source, color, strong ? 2.2 : 1.2));
+  const QColor color = strong ? colors.axis : with_opacity(colors.axis, other_level_opacity);
+  QCPGraph* line = add_roof_line(QPen(color, strong ? 2 : 1.2));
   line->setName(roof_text(set_, roof));
   const double highest = ceilings().high;
   const double end = highest > 0 ? highest / roof.rate : endless;
@@ -185,7 +164,7 @@ void RooflinePlot::draw_ceiling(const Roof& roof) {
   for (const Roof& memory : set_.report.roofs) {
     if (is_of_level(memory, set_.level)) ridge = flops / memory.rate;
   }
-  QCPGraph* line = add_roof_line(pen_of(roof.source, colors.text, 1.6));
+  QCPGraph* line = add_roof_line(QPen(colors.axis, 2));
   line->setName(roof_text(set_, roof));
   line->addData(ridge, flops / tera);
   line->addData(ridge * endless, flops / tera);
@@ -194,41 +173,31 @@ void RooflinePlot::draw_ceiling(const Roof& roof) {
 
 void RooflinePlot::draw_series(std::size_t place) {
   const RooflineSeries& series = set_.report.series[place];
-  const QColor color = color_of(place);
-  const QString title = series_title(set_, series);
-  const bool hidden = is_hidden(title);
+  if (is_hidden(series_title(set_, series))) return;
   auto* line = new QCPCurve(xAxis, yAxis);
-  line->setPen(QPen(color, 1.6));
-  line->setName(title);
-  line->setVisible(!hidden);
+  line->setPen(pen_of(place));
+  line->setName(series_title(set_, series));
   double at = 0;
   for (const Mark& mark : marks_) {
     if (mark.series == place) line->addData(at++, mark.x, mark.y);
   }
-  const bool first_of_title =
-      std::ranges::none_of(std::span(set_.report.series).first(place),
-                           [&](const RooflineSeries& other) { return series_title(set_, other) == title; });
-  if (first_of_title) {
-    QCPGraph* key = addGraph();  // Separate legend graph, because curve graphs have no markers in the legend.
-    key->setName(title);
-    key->setPen(QPen(color, 1.6));
-    const SampleMark mark = series.points.empty() ? SampleMark::disc : mark_of_roofline(series.points.front());
-    key->setScatterStyle(
-        scatter_of(mark == SampleMark::half_disc ? SampleMark::disc : mark, color, plot_colors(palette()).background));
-    legend_.add(QString(), key, {}, title);
-  }
-  if (hidden) return;
   draw_theory(place);
   draw_marks(place);
   label_ends(place);
 }
 
+QPen RooflinePlot::pen_of(std::size_t place) const {
+  const RooflineSeries& series = set_.report.series[place];
+  const Provenance provenance = series.points.empty() ? Provenance::measured : series.points.front().provenance;
+  return series_pen(color_of(place), provenance, is_further_run(set_, series));
+}
+
 void RooflinePlot::draw_marks(std::size_t place) {
-  MarkerGraphs graphs(*axisRect(), [&](SampleMark mark) {
-    return scatter_of(mark, color_of(place), plot_colors(palette()).background);
+  MarkerGraphs graphs(*axisRect(), [&](const Sample& sample, double shift) {
+    return scatter_of(sample, color_of(place), plot_colors(palette()).background, shift);
   });
   for (const Mark& mark : marks_) {
-    if (mark.series == place) graphs.of(mark_of_roofline(point_of(mark))).addData(mark.x, mark.y);
+    if (mark.series == place) graphs.of(sample_of_point(place, point_of(mark))).addData(mark.x, mark.y);
   }
 }
 
@@ -242,7 +211,7 @@ void RooflinePlot::draw_theory(std::size_t place) {
     if (const auto modeled = point.model_intensity(set_.level)) closed->addData(*modeled, mark.y);
     const double ratio = point.executed_ratio();
     if (!shows_executed_flops(ratio)) continue;
-    QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
+    QCPGraph* executed = add_roof_line(QPen(color, 1));
     executed->addData(mark.x, mark.y);
     executed->addData(mark.x * ratio, mark.y * ratio);
   }
@@ -259,45 +228,71 @@ void RooflinePlot::label_ends(std::size_t place) {
   if (first == nullptr) return;
   for (const Mark* mark : {last, first}) {
     const auto n = static_cast<double>(point_of(*mark).n);
-    labels_.add_mark({mark->x, mark->y}, format_length(n), color_of(place));
+    labels_.add_mark({mark->x, mark->y}, format_length(n), plot_colors(palette()).text);
     if (first == last) break;
   }
 }
 
-void RooflinePlot::add_key_entry(const Message& words, const QPen& pen, const QCPScatterStyle& scatter) {
-  QCPGraph* sample = add_line(*axisRect(), pen);
-  sample->setName(qtext(words));
-  sample->setScatterStyle(scatter);
-  legend_.add(QStringLiteral("keys"), sample, PlotLegend::Style{sample->name(), pen, scatter});
-}
-
-void RooflinePlot::add_keys() {
-  const PlotColors colors = plot_colors(palette());
-  const auto any_roof = [&](const auto& is) { return std::ranges::any_of(set_.report.roofs, is); };
-  if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
-    add_key_entry(msg::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
-  }
-  if (any_roof([](const Roof& roof) { return is_specified_value(roof.source); })) {
-    add_key_entry(msg::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
-  }
-  if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && !is_specified_value(roof.source); })) {
-    add_key_entry(msg::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
-  }
-  bool closed = false;
+QStringList RooflinePlot::notes() const {
+  bool modeled = false;
   bool executed = false;
-  bool throttled = false;
+  std::size_t throttled = 0;
   for (const Mark& mark : marks_) {
     const RooflinePoint& point = point_of(mark);
-    closed = closed || point.model_intensity(set_.level).has_value();
+    modeled = modeled || point.model_intensity(set_.level).has_value();
     executed = executed || shows_executed_flops(point.executed_ratio());
-    throttled = throttled || point.throttled;
+    if (point.throttled) ++throttled;
   }
-  if (closed) add_key_entry(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
-  if (executed) add_key_entry(msg::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
-  if (throttled) {
-    add_key_entry(msg::roofline_page::key_throttled{}, QPen(Qt::NoPen),
-                  scatter_of(SampleMark::half_disc, colors.muted, colors.background));
+  QStringList keys;
+  if (modeled) keys << qtext(msg::roofline_page::key_closed_form{});
+  if (executed) keys << qtext(msg::roofline_page::key_executed{});
+  QStringList notes;
+  if (!keys.isEmpty()) notes << keys.join(QStringLiteral(" · "));
+  if (throttled > 0) notes << qtext(msg::curve_plot::throttled_points{.all = marks_.size(), .points = throttled});
+  return notes;
+}
+
+std::optional<std::int64_t> RooflinePlot::legend_length() const {
+  if (hovered_n_) return hovered_n_;
+  std::optional<std::int64_t> last;
+  for (const RooflineSeries& series : set_.report.series) {
+    for (const RooflinePoint& point : series.points) last = std::max(last.value_or(0), point.n);
   }
+  return last;
+}
+
+LegendContent RooflinePlot::legend_content() const {
+  const std::optional<std::int64_t> n = legend_length();
+  if (!n) return {};
+  LegendContent content;
+  content.corner = QStringLiteral("N ") + format_length(static_cast<double>(*n));
+  content.columns = {qtext(msg::roofline_page::column_rate{}), qtext(msg::roofline_page::column_share{}),
+                     qtext(msg::roofline_page::column_bound{})};
+  content.widest = {QStringLiteral("0000"), QStringLiteral("00.0%"), QStringLiteral("mma.sync")};
+  for (std::size_t i = 0; i < set_.drawn_series(); ++i) {
+    const RooflineSeries& series = set_.report.series[i];
+    const QString title = series_title(set_, series);
+    if (std::ranges::find(content.rows, title, &LegendRow::text) != content.rows.end()) continue;
+    LegendRow row{.series = title, .text = title, .sample = {}, .line = pen_of(i), .cells = {}};
+    if (!series.points.empty()) row.sample = sample_of_point(i, series.points.front());
+    const auto point = std::ranges::find(series.points, *n, &RooflinePoint::n);
+    if (point == series.points.end()) {
+      row.cells = QStringList(content.columns.size(), QStringLiteral("–"));
+    } else {
+      row.cells = {format_number(point->flops_per_second() / tera),
+                   point->shares.empty() ? QStringLiteral("–") : qtext(Share(point->roof_share())), bound_text(*point)};
+    }
+    content.rows.push_back(std::move(row));
+  }
+  content.notes = notes();
+  return content;
+}
+
+bool RooflinePlot::hover_at(const QPointF& position) {
+  const Mark* mark = mark_near(position);
+  const auto n = mark == nullptr ? std::nullopt : std::optional<std::int64_t>(point_of(*mark).n);
+  if (std::exchange(hovered_n_, n) != n) update_legend();
+  return LegendPlot::hover_at(position);
 }
 
 HoverContent RooflinePlot::read_out(const Mark& mark) const {
@@ -309,12 +304,12 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   const analysis::PointTable& table = set_.points->table();
   const std::string algorithm = analysis::short_title(table.algorithms(), series_of(mark).algorithm);
   content.title = qtext(msg::roofline_page::at{.n = point.n, .series = algorithm});
-  content.rows.push_back({color, mark_of_roofline(point),
+  content.rows.push_back({color, sample_of_point(mark.series, point),
                           qtext(msg::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
                           rate(point.flops_per_second())});
   if (point.executed_flops) {
     content.rows.push_back(
-        {color, SampleMark::none, qtext(msg::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
+        {color, Sample{}, qtext(msg::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
   }
   for (const RooflineLevel level : analysis::roofline_levels) {
     const auto counted = point.intensity(level);
@@ -326,13 +321,12 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
         modeled ? Message(msg::roofline_page::intensity_closed{
                       .measured = measured, .modeled = number_text(*modeled), .provenance = provenance})
                 : Message(msg::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
-    content.rows.push_back({colors.text, SampleMark::none,
+    content.rows.push_back({colors.text, Sample{},
                             qtext(msg::roofline_page::intensity{.level = level_label(level).toStdString()}),
                             qtext(value)});
   }
   for (const analysis::BoundShare& share : point.shares) {
-    content.rows.push_back({colors.text, SampleMark::none,
-                            qtext(msg::roofline_page::share{.bound = to_string(share.bound)}),
+    content.rows.push_back({colors.text, Sample{}, qtext(msg::roofline_page::share{.bound = to_string(share.bound)}),
                             qtext(msg::roofline_page::share_value{.percent = text(Share(share.ns / point.ns)),
                                                                   .time = text(Nanoseconds(share.ns))})});
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points under the roofs and ceilings of their device, log-log. Measured roofs are solid, datasheet roofs dashed,
-// estimates dotted; each label names its source. The roof of the other memory level is faint. Next to a mark: a
-// vertical dash at the modeled intensity, and a line to the executed FLOPs.
+// Points under the roofs and ceilings of their device, log-log. Roofs are gray; each label names its source. The roof
+// of the other memory level is faint. Next to a mark: a thin vertical dash at the modeled intensity, and a thin line to
+// the executed FLOPs.
 #pragma once
 
 #include "ui/pages/roofline/roofline_labels.h"
@@ -20,11 +20,13 @@ class RooflinePlot : public LegendPlot {
   /// Visible labels: roofs, ceilings, and lengths at the ends of series.
   [[nodiscard]] QStringList labels() const { return labels_.texts(); }
   void reset_view() override;
+  bool hover_at(const QPointF& position) override;
 
  protected:
   void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
-  [[nodiscard]] QStringList names() const override;
+  [[nodiscard]] QStringList series_keys() const override;
+  [[nodiscard]] LegendContent legend_content() const override;
   /// Splits the title into two lines if one is too narrow and the plot is high enough.
   void lay_out(const QSize& size, PlotTarget target) override;
 
@@ -37,15 +39,20 @@ class RooflinePlot : public LegendPlot {
   void draw_marks(std::size_t place);
   void draw_theory(std::size_t place);
   void label_ends(std::size_t place);
-  void add_keys();
-  void add_key_entry(const Message& words, const QPen& pen, const QCPScatterStyle& scatter = {});
+  /// Explains marks in the legend.
+  [[nodiscard]] QStringList notes() const;
+  /// N of the legend's values: under the pointer, else the last one.
+  [[nodiscard]] std::optional<std::int64_t> legend_length() const;
   [[nodiscard]] QColor color_of(std::size_t series) const;
+  [[nodiscard]] QPen pen_of(std::size_t series) const;
+  [[nodiscard]] Sample sample_of_point(std::size_t series, const RooflinePoint& point) const;
   /// FLOP/s of the ceilings.
   [[nodiscard]] Extent ceilings() const;
   [[nodiscard]] const RooflineSeries& series_of(const Mark& mark) const { return set_.report.series[mark.series]; }
   [[nodiscard]] const RooflinePoint& point_of(const Mark& mark) const { return series_of(mark).points[mark.point]; }
 
   RooflineSet set_;
+  std::optional<std::int64_t> hovered_n_;
   RooflineLabels labels_{*this};
 };
 

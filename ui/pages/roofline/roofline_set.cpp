@@ -16,17 +16,6 @@
 namespace attnscope::ui {
 namespace {
 
-/// Number of earlier runs of the same algorithm.
-int runs_before(const RooflineSet& set, const RooflineSeries& series) {
-  std::vector<analysis::RunIndex> runs;
-  for (const RooflineSeries& other : set.report.series) {
-    if (other.algorithm != series.algorithm) continue;
-    if (other.run == series.run) break;
-    if (std::ranges::find(runs, other.run) == runs.end()) runs.push_back(other.run);
-  }
-  return static_cast<int>(runs.size());
-}
-
 bool has_several_runs(const RooflineSet& set, const RooflineSeries& series) {
   return std::ranges::any_of(set.report.series, [&](const RooflineSeries& other) {
     return other.algorithm == series.algorithm && other.run != series.run;
@@ -76,11 +65,9 @@ QString series_title(const RooflineSet& set, const RooflineSeries& series) {
   return qtext(msg::roofline_page::of_run{.run = set.points->run(series.run).title.toStdString(), .series = title});
 }
 
-QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
-  constexpr int lighter_shade = 40;  // Lightness step in percent.
-  const QColor color = algorithm_color(series.algorithm, dark);
-  const int place = runs_before(set, series);
-  return dark ? color.darker(100 + lighter_shade * place) : color.lighter(100 + lighter_shade * place);
+bool is_further_run(const RooflineSet& set, const RooflineSeries& series) {
+  const auto first = std::ranges::find(set.report.series, series.algorithm, &RooflineSeries::algorithm);
+  return first->run != series.run;
 }
 
 QString roof_text(const RooflineSet& set, const analysis::Roof& roof) {

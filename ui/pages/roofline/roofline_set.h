@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points under the roofs of a device, with their names, colors and table.
+// Points under the roofs of a device, with their names and table.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ struct RooflineSet {
 [[nodiscard]] QString level_label(RooflineLevel level);
 /// "FA2"; with the run if the set has several of an algorithm.
 [[nodiscard]] QString series_title(const RooflineSet& set, const RooflineSeries& series);
-/// Color of the algorithm; paler for each further run of it.
-[[nodiscard]] QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark);
+/// Returns whether an earlier series has the same algorithm and another run.
+[[nodiscard]] bool is_further_run(const RooflineSet& set, const RooflineSeries& series);
 /// "wgmma 781 TFLOP/s at 1520 MHz · measured", "exp2 4.14 Top/s = 1.06 PFLOP/s · datasheet".
 [[nodiscard]] QString roof_text(const RooflineSet& set, const analysis::Roof& roof);
 /// "wgmma"; "impossible" for impossible values; empty for a point without a bound.
