@@ -15,6 +15,7 @@
 
 #include "messages/tile_map.h"
 #include "profiler/plan/fields.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -460,6 +461,64 @@ TileMap build_map(const PointTable& table, std::span<const Row> rows, const MapR
 
 TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
   return build_map(table, rows, {.shown = {.metric = std::string(metric)}});
+}
+
+bool has_slowdowns(const TileMap& map) {
+  return map.metric == metric_key::time_median_ns && map.shown.as == Comparison::none &&
+         map.better == BetterDirection::less && map.minimum.value_or(0) > 0;
+}
+
+double slowdown(const TileMap& map, double value) {
+  return value / *map.minimum;
+}
+
+std::string slowdown_text(double slowdown) {
+  const double percent = 100 * (slowdown - 1);
+  if (percent < 0.05) return "0%";
+  if (percent < 9.95) return fmt::format("+{:.1f}%", percent);
+  if (percent < 99.5) return fmt::format("+{:.0f}%", percent);
+  return slowdown < 9.95 ? fmt::format("{:.1f}×", slowdown) : fmt::format("{:.0f}×", slowdown);
+}
+
+namespace {
+
+/// Returns "128 × 64", or "warps 4 × stages 2" for axes other than the tile.
+std::string place_text(const TileMap& map, TileMap::Place place) {
+  const auto of_axis = [](const MapAxis& axis, int at) {
+    const std::string value = localized_text(axis.values[static_cast<std::size_t>(at)]);
+    const bool tile = axis.axis.key() == "br" || axis.axis.key() == "bc";
+    return tile ? value : fmt::format("{} {}", text(axis.axis.facet->label), value);
+  };
+  return fmt::format("{} × {}", of_axis(map.y, place.row), of_axis(map.x, place.column));
+}
+
+}  // namespace
+
+Message headline(const TileMap& map) {
+  if (!has_slowdowns(map)) return {};
+  std::optional<TileMap::Place> fastest;
+  std::optional<TileMap::Place> next;
+  const auto is_faster = [&](double value, const std::optional<TileMap::Place>& than) {
+    return !than || value < *map.at(*than).value;
+  };
+  for (int row = 0; row < static_cast<int>(map.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(map.x.size()); ++column) {
+      const TileMap::Place place{row, column};
+      const std::optional<double> value = map.at(place).value;
+      if (!value) continue;
+      if (is_faster(*value, fastest)) fastest = place;
+      if (slowdown(map, *value) > 1 + plateau_share && is_faster(*value, next)) next = place;
+    }
+  }
+  const std::string tile = place_text(map, *fastest);
+  const std::string time = text(Nanoseconds(*map.minimum));
+  const int percent = static_cast<int>(std::lround(100 * plateau_share));
+  if (!next) return msg::tile_map::headline_alone{.percent = percent, .tile = tile, .time = time};
+  return msg::tile_map::headline{.next = place_text(map, *next),
+                                 .percent = percent,
+                                 .slowdown = slowdown_text(slowdown(map, *map.at(*next).value)),
+                                 .tile = tile,
+                                 .time = time};
 }
 
 Message runs_text(const PointTable& table, const TileMap& map) {

@@ -117,6 +117,14 @@ struct TileMap {
   }
 };
 
+/// Returns whether the cells show times of one problem, which are compared with the fastest.
+[[nodiscard]] bool has_slowdowns(const TileMap&);
+/// Ratio to the fastest time, at least 1. Pre: has_slowdowns(), and `value` is a cell's.
+[[nodiscard]] double slowdown(const TileMap&, double value);
+/// "+5.1%", "+24%", "2.3×"; "0%" for the fastest.
+[[nodiscard]] std::string slowdown_text(double slowdown);
+/// "Fastest: 128 × 128, 208 µs. Next beyond 3%: 256 × 320, +5.1%."; empty without slowdowns.
+[[nodiscard]] Message headline(const TileMap&);
 /// Names the runs that are shown, and those that newer runs hide; empty if the table has one run.
 [[nodiscard]] Message runs_text(const PointTable&, const TileMap&);
 

@@ -2,6 +2,7 @@
 #include "ui/plots/heatmap_drawing.h"
 
 #include <QFontMetricsF>
+#include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -25,6 +26,7 @@ constexpr double min_log_range = 0.02;
 
 HeatmapColors::HeatmapColors(const TileMap& map, bool log)
     : diverging_(map.shown.is_centered_at_one()),
+      binned_(has_slowdowns(map)),
       uniform_(map.flat),
       less_is_better_(map.better == BetterDirection::less),
       more_is_better_(map.better == BetterDirection::more) {
@@ -41,6 +43,7 @@ HeatmapColors::HeatmapColors(const TileMap& map, bool log)
 }
 
 QColor HeatmapColors::at(double value, bool dark) const {
+  if (binned_) return {style::slowdown_color(style::slowdown_bin(value / low_)).in(dark)};
   if (diverging_) {
     const double away = std::log(std::max(value, low_)) / max_log_ratio_;
     return {style::diverging(0.5 + 0.5 * (more_is_better_ ? -away : away), dark)};
@@ -63,8 +66,11 @@ double HeatmapColors::value_at(double share) const {
 namespace {
 
 constexpr double title_room = 46;
+constexpr double headline_room = 8;  ///< Additional height of a headline.
 constexpr double untitled_height = 10;
 constexpr double bar_gap = 18;
+constexpr double bin_height = 20;
+constexpr double bin_gap = 8;
 constexpr double bottom_axis = 44;
 constexpr double max_cell_size = 96;
 constexpr double min_cell_size = 4;
@@ -72,6 +78,10 @@ constexpr double figure_gap = 6;            ///< Minimum gap between the values 
 constexpr double min_long_figure_size = 7;  ///< In points; below this size, values have two digits instead.
 constexpr double min_figure_size = 6;       ///< In points; below this size, values are not shown.
 constexpr int min_picture_width = 480;      ///< Minimum width of a picture, so that the legend does not wrap each word.
+
+QString figure_of(const HeatmapDrawing& drawing, double value, int digits) {
+  return cell_figure(drawing.map, value, drawing.unit.factor, digits, drawing.relative);
+}
 
 /// Returns the largest font, up to the drawing's own, in which all values fit: with three digits, or two if three would
 /// be too small.
@@ -84,7 +94,7 @@ HeatmapLayout::Figures fit_figures(const HeatmapDrawing& drawing, double cell_wi
     for (const auto& row : drawing.map.cells) {
       for (const TileCell& cell : row) {
         if (!cell.value) continue;
-        widest = std::max(widest, metrics.horizontalAdvance(format_number(*cell.value * drawing.unit.factor, digits)));
+        widest = std::max(widest, metrics.horizontalAdvance(figure_of(drawing, *cell.value, digits)));
       }
     }
     const double by_width = widest > 0 ? (cell_width - figure_gap) / widest : 1;
@@ -119,6 +129,19 @@ double cell_extent(double room, double largest, double pixel) {
 
 }  // namespace
 
+namespace {
+
+std::pair<QString, QString> title_lines(const HeatmapTitle& title) {
+  if (title.headline.isEmpty()) return {title.what, title.of};
+  return {title.headline, title.what + QStringLiteral(" · ") + title.of};
+}
+
+QFont first_line_font(const HeatmapDrawing& drawing) {
+  return drawing.title.headline.isEmpty() ? bold(drawing.font) : headline_font(drawing.font);
+}
+
+}  // namespace
+
 double heatmap_left_margin(const QFont& font) {
   return 28 * font_scale(font);
 }
@@ -146,10 +169,13 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   HeatmapLayout layout;
   const QFontMetricsF small(small_font(drawing.font));
   const double larger = font_scale(drawing.font);
-  const double title_height = drawing.title.what.isEmpty() ? untitled_height : title_room * larger;
+  const double room_for_headline = drawing.title.headline.isEmpty() ? 0 : headline_room * larger;
+  const double title_height = drawing.title.what.isEmpty() ? untitled_height : title_room * larger + room_for_headline;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
-  const double bar = bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
+  const bool binned = has_slowdowns(drawing.map);
+  const double bar = binned ? 0 : bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
+  const double key = binned ? bin_height * larger + bin_gap : 0;
   const double width = area.width() - left - bar - heatmap_right_margin;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.map.x.size()));
   const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.map.y.size()));
@@ -162,26 +188,34 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
     const QRectF room(0, 0, std::max(1.0, area.width() - heatmap_caption_left - heatmap_right_margin), 1000);
     const QString words = heatmap_caption(drawing.points, drawing.map, shown, drawing.target);
     const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
-    const double height = area.height() - title_height - axis - caption - source;
+    const double height = area.height() - title_height - axis - key - caption - source;
     layout.cell_height = cell_extent(height / rows, max_cell_size, drawing.pixel);
     layout.figures = fit_figures(drawing, layout.cell_width, layout.cell_height);
     if (layout.figures.shown) break;
   }
   layout.cells =
       QRectF(area.left() + left, area.top() + title_height, layout.cell_width * columns, layout.cell_height * rows);
-  layout.bar = QRectF(layout.cells.right() + bar_gap, layout.cells.top(), heatmap_bar_width, layout.cells.height());
-  layout.caption_top = layout.cells.bottom() + axis;
+  layout.caption_top = layout.cells.bottom() + axis + key;
+  if (binned) {
+    const double bin_width = std::min(64 * larger, layout.cells.width() / style::slowdown_bins);
+    for (std::size_t bin = 0; bin < style::slowdown_bins; ++bin) {
+      layout.bins.emplace_back(layout.cells.left() + static_cast<double>(bin) * bin_width, layout.cells.bottom() + axis,
+                               bin_width - 2, bin_height * larger);
+    }
+  } else {
+    layout.bar = QRectF(layout.cells.right() + bar_gap, layout.cells.top(), heatmap_bar_width, layout.cells.height());
+  }
   return layout;
 }
 
 QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const HeatmapLayout layout = lay_out_heatmap(drawing, QRectF(QPointF(0, 0), QSizeF(most)));
-  const QFont bold_font = bold(drawing.font);
   const QFontMetricsF small(small_font(drawing.font));
-  const double titles = std::max(QFontMetricsF(bold_font).horizontalAdvance(drawing.title.what),
-                                 QFontMetricsF(drawing.font).horizontalAdvance(drawing.title.of));
+  const auto [first, second] = title_lines(drawing.title);
+  const double titles = std::max(QFontMetricsF(first_line_font(drawing)).horizontalAdvance(first),
+                                 QFontMetricsF(drawing.font).horizontalAdvance(second));
   const double bar = layout.bar.right() + heatmap_bar_labels(drawing.font);
-  const double right = std::max(layout.cells.left() + titles, bar);
+  const double right = std::max(layout.cells.left() + titles, layout.bar.isEmpty() ? layout.cells.right() : bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
   const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;
   const int kept_width = std::clamp(width, std::min(min_picture_width, most.width()), most.width());
@@ -202,17 +236,18 @@ constexpr double label_gap = 3;  ///< Gap between cells and axis labels.
 
 void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                         const QRectF& area) {
-  const QFont bold_font = bold(drawing.font);
+  const QFont first_font = first_line_font(drawing);
   const double width = area.right() - layout.cells.left() - heatmap_right_margin;
-  const double line = QFontMetricsF(bold_font).height() + 2;
+  const double line = QFontMetricsF(first_font).height() + 2;
   const auto write = [&](const QFont& font, const QColor& color, double top, const QString& text) {
     painter.setFont(font);
     painter.setPen(color);
-    painter.drawText(QRectF(layout.cells.left(), top, width, line), Qt::AlignLeft | Qt::AlignVCenter,
-                     QFontMetricsF(font).elidedText(text, Qt::ElideRight, width));
+    painter.drawText(QRectF(layout.cells.left(), top, width, QFontMetricsF(font).height() + 2),
+                     Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(font).elidedText(text, Qt::ElideRight, width));
   };
-  write(bold_font, drawing.colors.text, area.top() + 5, drawing.title.what);
-  write(drawing.font, drawing.colors.muted, area.top() + 5 + line, drawing.title.of);
+  const auto [first, second] = title_lines(drawing.title);
+  write(first_font, drawing.colors.text, area.top() + 5, first);
+  write(drawing.font, drawing.colors.muted, area.top() + 5 + line, second);
 }
 
 void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
@@ -264,9 +299,34 @@ std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapCo
   return ticks;
 }
 
-void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
+namespace {
+
+void draw_bins(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
+  painter.setFont(small_font(drawing.font));
+  for (std::size_t bin = 0; bin < layout.bins.size(); ++bin) {
+    const QColor fill(style::slowdown_color(bin).in(drawing.colors.dark));
+    const bool on = drawing.highlighted == bin;
+    painter.setPen(QPen(on ? drawing.colors.text : drawing.colors.axis, on ? 2 : 1));
+    painter.setBrush(fill);
+    painter.drawRect(layout.bins[bin]);
+    painter.setPen(contrasting_color(fill));
+    const std::string limit = style::slowdown_label(bin);
+    const QString label = to_qstring(bin == 0 ? "≤" + limit : limit);
+    painter.drawText(layout.bins[bin], Qt::AlignCenter, label);
+  }
+  painter.setPen(drawing.colors.muted);
+  const QRectF last = layout.bins.back();
+  painter.drawText(QRectF(last.right() + 8, last.top(), layout.cells.right() - last.right(), last.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, qtext(msg::tile_map::bins{}));
+  painter.setFont(drawing.font);
+}
+
+}  // namespace
+
+void draw_heatmap_key(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   if (!drawing.map.minimum) return;
   const HeatmapColors colors(drawing.map, drawing.log_colors);
+  if (colors.is_binned()) return draw_bins(painter, drawing, layout);
   QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
   constexpr double stops = 32;
   for (int i = 0; i <= static_cast<int>(stops); ++i) {
@@ -377,7 +437,21 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   }
   if (!layout.figures.shown) return;
   painter.setPen(contrasting_color(fill));
-  painter.drawText(rect, Qt::AlignCenter, format_number(*cell.value * drawing.unit.factor, layout.figures.digits));
+  painter.drawText(rect, Qt::AlignCenter, figure_of(drawing, *cell.value, layout.figures.digits));
+}
+
+/// Marks the fastest tiles, in the lower left corner.
+void draw_star(QPainter& painter, const QRectF& cell, const QColor& color) {
+  const double radius = std::min(5.0, 0.3 * std::min(cell.width(), cell.height()));
+  QPainterPath star;
+  for (const style::MarkerPoint& tip : style::marker_outline({PlotSlot::star, 0})) {
+    const QPointF at = cell.bottomLeft() + QPointF(radius * (tip.x + 1.8), radius * (tip.y - 1.6));
+    star.elementCount() == 0 ? star.moveTo(at) : star.lineTo(at);
+  }
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.fillPath(star, color);
+  painter.restore();
 }
 
 void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
@@ -444,10 +518,21 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
       const QRectF rect = layout.cell(map, {row, column}).adjusted(0, 0, -layout.cell_gap, -layout.cell_gap);
       if (cell.value) {
         draw_value(painter, drawing, layout, colors, {row, column}, rect);
+        const bool faded =
+            drawing.highlighted && *drawing.highlighted != style::slowdown_bin(slowdown(map, *cell.value));
+        if (faded) painter.fillRect(rect, with_opacity(drawing.colors.background, 0.8));
       } else {
         draw_without_value(painter, drawing, layout, cell, rect);
       }
     }
+  }
+  if (colors.is_binned()) {
+    for (const TileMap::Place place : map.best) {
+      draw_star(painter, layout.cell(map, place),
+                contrasting_color(colors.at(*map.at(place).value, drawing.colors.dark)));
+    }
+    painter.setFont(drawing.font);
+    return;
   }
   if (map.has_plateau()) draw_outer_edges(painter, drawing, layout, map.plateau);
   for (const TileMap::Place place : map.fastest) {

@@ -19,8 +19,8 @@
 
 namespace attnscope::ui {
 
-// Color scale of a heatmap. The better end is always bright. Ratios diverge from white at 1; better is blue. Both
-// scales are safe for red-green color blindness.
+// Color scale of a heatmap. Times of one problem: bins of the slowdown against the fastest. Other metrics: the better
+// end is bright. Ratios diverge from white at 1; better is blue.
 
 class HeatmapColors {
  public:
@@ -28,6 +28,7 @@ class HeatmapColors {
   HeatmapColors(const TileMap& map, bool log);
 
   [[nodiscard]] bool is_diverging() const { return diverging_; }
+  [[nodiscard]] bool is_binned() const { return binned_; }
   [[nodiscard]] bool is_logarithmic() const { return log_; }
   [[nodiscard]] QColor at(double value, bool dark) const;
   /// Position of a value on the scale: 0 at the low end, 1 at the high end.
@@ -45,6 +46,7 @@ class HeatmapColors {
   double high_ = 0;
   bool log_ = false;
   bool diverging_ = false;
+  bool binned_ = false;
   bool uniform_ = false;
   bool less_is_better_ = false;
   bool more_is_better_ = false;
@@ -57,6 +59,8 @@ struct HeatmapDrawing {
   const TileMap& map;
   HeatmapTitle title;
   bool log_colors = false;
+  bool relative = false;                        ///< Cells show slowdowns instead of times.
+  std::optional<std::size_t> highlighted = {};  ///< Bin whose cells are highlighted.
   UnitScale unit;
   QFont font;
   PlotColors colors;
@@ -72,7 +76,8 @@ struct HeatmapLayout {
     bool shown = true;  ///< false: no legible font size fits.
   };
   QRectF cells;
-  QRectF bar;
+  QRectF bar;                ///< Continuous scale; empty with bins.
+  std::vector<QRectF> bins;  ///< Key of the bins.
   double cell_width = 0;
   double cell_height = 0;
   double cell_gap = 1;
@@ -101,7 +106,8 @@ void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const 
 void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
 /// Tick values of the color bar: round in the displayed unit.
 [[nodiscard]] std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most);
-void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
+/// Draws the continuous scale, or the key of the bins.
+void draw_heatmap_key(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                           const QRectF& area);
 

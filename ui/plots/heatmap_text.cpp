@@ -147,6 +147,11 @@ QString cell_value_text(const TileMap& map, double value) {
   return format_value(value, map.unit);
 }
 
+QString cell_figure(const TileMap& map, double value, double factor, int digits, bool relative) {
+  return relative && has_slowdowns(map) ? to_qstring(analysis::slowdown_text(slowdown(map, value)))
+                                        : format_number(value * factor, digits);
+}
+
 QString short_label(Disposition disposition) {
   switch (disposition) {
     case Disposition::ok:
@@ -197,7 +202,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   if (!on_axis("heads_q")) problem << qtext(msg::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
   if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
-  return {words.join(dot), problem.join(dot)};
+  return {qtext(headline(map)), words.join(dot), problem.join(dot)};
 }
 
 QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures_shown, PlotTarget target) {
@@ -233,6 +238,13 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
     parts << qtext(msg::tile_map::flat{.spread = cell_value_text(map, *map.spread).toStdString(),
                                        .values = range_text(map).toStdString()});
   }
+  if (has_slowdowns(map)) {
+    if (!map.best.empty()) {
+      parts << qtext(msg::tile_map::starred{.tiles = equal_tiles_text(map, map.best).toStdString()});
+    }
+    if (const Message runs = analysis::runs_text(points.table(), map); !runs.empty()) parts << qtext(runs);
+    return parts.join(QStringLiteral(" · "));
+  }
   if (const QString good = better_end_text(map); !good.isEmpty()) parts << good;
   if (!map.best.empty())
     parts << qtext(msg::tile_map::outlined{.tiles = equal_tiles_text(map, map.best).toStdString(),
@@ -263,6 +275,12 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
                             Sample{},
                             QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
                             cell_value_text(map, *cell.value)});
+    if (has_slowdowns(map)) {
+      content.rows.push_back({{},
+                              Sample{},
+                              qtext(msg::tile_map::vs_fastest{}),
+                              to_qstring(analysis::slowdown_text(slowdown(map, *cell.value)))});
+    }
   }
   const Metric* metric = find_metric(map.metric);
   if (cell.own && metric != nullptr) {

@@ -25,6 +25,7 @@ using analysis::TileMap;
 [[nodiscard]] QString best_label(const TileMap& map);
 
 struct HeatmapTitle {
+  QString headline;  ///< Result in a sentence; empty: none.
   QString what;
   QString of;  ///< Problem and device; second line.
 };
@@ -37,6 +38,8 @@ struct HeatmapTitle {
 [[nodiscard]] QString axis_title(const analysis::MapAxis& axis);
 /// "Br 128 × Bc 64", "N 4096 × d 128".
 [[nodiscard]] QString place_title(const TileMap& map, TileMap::Place place);
+/// Text in a cell. `relative`: slowdown against the fastest instead of the value.
+[[nodiscard]] QString cell_figure(const TileMap& map, double value, double factor, int digits, bool relative);
 /// A cell's value with its unit: "1.2 ms", "97.3 %", "1.04 ×".
 [[nodiscard]] QString cell_value_text(const TileMap& map, double value);
 [[nodiscard]] HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, TileMap::Place place);

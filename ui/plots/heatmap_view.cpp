@@ -24,7 +24,7 @@ void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
   draw_heatmap_title(painter, drawing, layout, area);
   draw_heatmap_cells(painter, drawing, layout);
   draw_heatmap_axes(painter, drawing, layout);
-  draw_heatmap_bar(painter, drawing, layout);
+  draw_heatmap_key(painter, drawing, layout);
   draw_heatmap_caption(painter, drawing, layout, area);
 }
 
@@ -36,13 +36,15 @@ HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverO
   setAccessibleName(qtext(msg::tile_map::name{}));
 }
 
-void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors) {
+void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors, bool relative) {
   const bool same_axes = map.y.axis.names == map_.y.axis.names && map.x.axis.names == map_.x.axis.names;
   const bool same_shape = same_axes && map.y.values == map_.y.values && map.x.values == map_.x.values;
   points_ = std::move(points);
   map_ = map;
   title_ = map.empty() ? HeatmapTitle() : heatmap_title(*points_, map);
   log_colors_ = log_colors && map.minimum.value_or(0) > 0;
+  relative_ = relative;
+  if (map.empty() || !has_slowdowns(map)) highlighted_.reset();
   unit_ = unit_scale(map.maximum.value_or(1), map.unit);
   if (!same_shape) selected_.reset();
   setAccessibleName(map.empty() ? qtext(msg::tile_map::name{})
@@ -69,6 +71,8 @@ HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
           map_,
           title_,
           log_colors_,
+          relative_,
+          target == PlotTarget::screen ? highlighted_ : std::nullopt,
           unit_,
           font(),
           plot_colors(palette()),
@@ -95,6 +99,18 @@ QSize HeatmapView::picture_size(const QSize& most) const {
 
 QString HeatmapView::caption(PlotTarget target) const {
   return heatmap_caption(*points_, map_, map_.empty() || screen_layout().figures.shown, target);
+}
+
+std::optional<std::size_t> HeatmapView::bin_at(const QPointF& position) const {
+  if (map_.empty()) return {};
+  const std::vector<QRectF> bins = screen_layout().bins;
+  const auto found = std::ranges::find_if(bins, [&](const QRectF& bin) { return bin.contains(position); });
+  return found == bins.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - bins.begin()));
+}
+
+void HeatmapView::highlight_bin(std::size_t bin) {
+  highlighted_ = highlighted_ == bin ? std::nullopt : std::optional(bin);
+  invalidate();
 }
 
 std::optional<TileMap::Place> HeatmapView::cell_at(const QPointF& position) const {
@@ -134,7 +150,7 @@ void HeatmapView::paintEvent(QPaintEvent*) {
       // Drawn outside the outline of the cell itself.
       const QRectF cell = cell_rect(*selected_).adjusted(-2, -2, 2, 2);
       painter.setBrush(Qt::NoBrush);
-      painter.setPen(QPen(colors.background, 3.5));
+      painter.setPen(QPen(colors.background, 5));
       painter.drawRect(cell);
       painter.setPen(QPen(colors.text, 2));
       painter.drawRect(cell);
@@ -150,11 +166,13 @@ void HeatmapView::resizeEvent(QResizeEvent*) {
 
 void HeatmapView::mouseMoveEvent(QMouseEvent* event) {
   hover_at(event->position());
+  setCursor(bin_at(event->position()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
 }
 
 void HeatmapView::mousePressEvent(QMouseEvent* event) {
-  const auto place = cell_at(event->position());
-  if (place && event->button() == Qt::LeftButton) select(place);
+  if (event->button() != Qt::LeftButton) return;
+  if (const auto bin = bin_at(event->position())) return highlight_bin(*bin);
+  if (const auto place = cell_at(event->position())) select(place);
 }
 
 void HeatmapView::contextMenuEvent(QContextMenuEvent* event) {
@@ -186,6 +204,11 @@ void HeatmapView::focusOutEvent(QFocusEvent* event) {
 
 void HeatmapView::keyPressEvent(QKeyEvent* event) {
   if (map_.empty()) return QWidget::keyPressEvent(event);
+  if (has_slowdowns(map_)) {
+    const int bin = event->key() - Qt::Key_1;
+    if (bin >= 0 && bin < static_cast<int>(style::slowdown_bins)) return highlight_bin(static_cast<std::size_t>(bin));
+    if (event->key() == Qt::Key_Escape && highlighted_) return highlight_bin(*highlighted_);
+  }
   TileMap::Place place = selected_.value_or(initial_cell());
   if (selected_) {
     switch (event->key()) {

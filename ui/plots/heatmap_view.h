@@ -18,7 +18,13 @@ class HeatmapView : public QWidget {
  public:
   explicit HeatmapView(QWidget* parent = nullptr);
 
-  void set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors);
+  /// `relative`: cells show slowdowns instead of times.
+  void set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors, bool relative = true);
+  /// Highlights the cells of a bin of slowdowns; again: none.
+  void highlight_bin(std::size_t bin);
+  [[nodiscard]] std::optional<std::size_t> highlighted_bin() const { return highlighted_; }
+  /// Returns the bin of the key at a position.
+  [[nodiscard]] std::optional<std::size_t> bin_at(const QPointF& position) const;
   void select(std::optional<TileMap::Place> place);
   [[nodiscard]] std::optional<TileMap::Place> selected() const { return selected_; }
   [[nodiscard]] const TileMap& map() const { return map_; }
@@ -67,6 +73,8 @@ class HeatmapView : public QWidget {
   TileMap map_;
   HeatmapTitle title_;
   bool log_colors_ = false;
+  bool relative_ = true;
+  std::optional<std::size_t> highlighted_;
   UnitScale unit_;
   std::optional<TileMap::Place> selected_;
   HoverOverlay* overlay_ = nullptr;

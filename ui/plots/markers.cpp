@@ -59,6 +59,13 @@ bool depends_on_clocks(const Curve& curve) {
   return metric != nullptr && metric->depends_on_clock;
 }
 
+QFont headline_font(QFont font) {
+  constexpr double headline_share = 1.4;
+  font.setPointSizeF(font.pointSizeF() * headline_share);
+  font.setWeight(QFont::DemiBold);
+  return font;
+}
+
 QFont small_font(QFont font) {
   constexpr double caption_share = 0.9;
   constexpr double least = 8.25;  // 11 pixels at 96 dpi

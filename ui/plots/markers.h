@@ -27,6 +27,8 @@ namespace attnscope::ui {
 
 /// Returns whether throttled clocks affect the curve's values; byte counts do not depend on clocks.
 [[nodiscard]] bool depends_on_clocks(const Curve& curve);
+/// Font of a page's result in a sentence.
+[[nodiscard]] QFont headline_font(QFont font);
 /// Font of legends and notes; smaller than the axis font.
 [[nodiscard]] QFont small_font(QFont font);
 

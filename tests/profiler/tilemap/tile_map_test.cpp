@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "messages/tile_map.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/points/problem_filter.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -450,6 +452,32 @@ TEST(TileMap, OffersSweptProblems) {
 
 TEST(TileMap, EmptyRowsGiveEmptyMap) {
   EXPECT_TRUE(Mapped(std::vector<PointRecord>{}, metric_key::time_median_ns).map.empty());
+}
+
+TEST(Slowdowns, HaveShortTexts) {
+  EXPECT_EQ(slowdown_text(1), "0%");
+  EXPECT_EQ(slowdown_text(1.0004), "0%");
+  EXPECT_EQ(slowdown_text(1.0514), "+5.1%");
+  EXPECT_EQ(slowdown_text(1.099), "+9.9%");
+  EXPECT_EQ(slowdown_text(1.0996), "+10%");
+  EXPECT_EQ(slowdown_text(1.994), "+99%");
+  EXPECT_EQ(slowdown_text(1.999), "2.0×");
+  EXPECT_EQ(slowdown_text(11.2), "11×");
+}
+
+TEST(Slowdowns, AreOfTimesOfOneProblem) {
+  const PointTable table = fixtures::Points(fixtures::tile_sweep()).table();
+  ProblemFilter filter(map_facets(), combined_facet(tile_layout().x, tile_layout().y));
+  filter.update(table, table.rows());
+  const TileMap times = build_tile_map(table, filter.rows(), metric_key::time_median_ns);
+  ASSERT_TRUE(has_slowdowns(times));
+  EXPECT_EQ(slowdown(times, *times.minimum), 1);
+  EXPECT_FALSE(headline(times).empty());
+  EXPECT_FALSE(has_slowdowns(build_tile_map(table, filter.rows(), metric_key::tflops)));
+  const MapRequest compared{.shown = {.metric = std::string(metric_key::time_median_ns), .as = Comparison::over_model}};
+  EXPECT_FALSE(has_slowdowns(build_map(table, filter.rows(), compared)));
+  EXPECT_TRUE(headline(build_tile_map(table, filter.rows(), metric_key::tflops)).empty());
+  EXPECT_FALSE(has_slowdowns(TileMap{}));
 }
 
 }  // namespace

@@ -164,12 +164,57 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_EQ(read.rows[2].value, qtext(Bytes(*map.at({0, 0}).over)));
 }
 
+TEST_F(HeatmapPageTest, TimesAreColoredBySlowdown) {
+  std::vector<PointRecord> records = four_by_four();
+  const double fastest = 1e6;
+  const std::vector<double> slowdowns{1, 1.02, 1.08, 1.2, 1.4, 1.8, 11};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].kernels[0].samples_ns = {fastest * slowdowns[std::min(i, slowdowns.size() - 1)]};
+  }
+  apply_theme(ThemeChoice::light);
+  open({{"tiles", records, false}});
+  page.show();
+  wait_until_idle();
+  HeatmapView& view = *page.heatmap();
+  const auto bin_color = [](std::size_t bin) { return QColor(style::slowdown_color(bin).light); };
+  const std::vector<std::size_t> bins{0, 0, 1, 2, 3, 4, 5};
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const TileMap::Place place{static_cast<int>(i) / 4, static_cast<int>(i) % 4};
+    EXPECT_EQ(color_of(place), bin_color(bins[i])) << "one outlier does not change the others: " << i;
+  }
+  EXPECT_EQ(view.title().headline, qtext(msg::tile_map::headline{.next = "32 × " + view.map().x.values[2].text,
+                                                                 .percent = 3,
+                                                                 .slowdown = "+8.0%",
+                                                                 .tile = "32 × 32",
+                                                                 .time = text(Nanoseconds(fastest))}));
+  const HoverContent read = view.describe_cell({0, 2});
+  EXPECT_EQ(read.rows[1].label, qtext(msg::tile_map::vs_fastest{}));
+  EXPECT_EQ(read.rows[1].value, "+8.0%");
+  // A click on the key highlights the cells of a bin, and another one resets it.
+  std::optional<QPoint> second;
+  for (int x = 0; x < view.width() && !second; x += 4) {
+    for (int y = 0; y < view.height() && !second; y += 4) {
+      if (view.bin_at(QPoint(x, y)) == 1U) second = QPoint(x + 6, y + 6);
+    }
+  }
+  ASSERT_TRUE(second);
+  QTest::mouseClick(&view, Qt::LeftButton, {}, *second);
+  EXPECT_EQ(view.highlighted_bin(), 1U);
+  EXPECT_EQ(color_of({0, 2}), bin_color(1));
+  EXPECT_NE(color_of({0, 0}), bin_color(0)) << "faded";
+  QTest::keyClick(&view, Qt::Key_2);
+  EXPECT_FALSE(view.highlighted_bin());
+  page.set_metric(metric_key::tflops);
+  EXPECT_TRUE(view.title().headline.isEmpty());
+}
+
 TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   std::vector<PointRecord> records = four_by_four();
   records[1].kernels[0].samples_ns = {1.02e6};
   records[4].kernels[0].samples_ns = {1.029e6};
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
+  page.set_metric(metric_key::tflops);
   EXPECT_EQ(page.heatmap()->map().plateau.size(), 3U);
   EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::plateau{.percent = 3, .tiles = 3})))
       << page.heatmap()->caption().toStdString();

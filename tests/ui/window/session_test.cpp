@@ -46,8 +46,9 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"io", R"({"choices":{"mask":"causal"},"group":"","hidden":["fa2"],"level":"sm_l2","metric":"","over":"","plot)"
            R"(":"time","scale":"","show":{"l2_limit":true,"minimum":true,"model)"
            R"(":true,"residuals":false},"tile":""})"},
-    {"tiles", R"({"as":"value","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
-              R"(,"rows":"br"})"},
+    {"tiles",
+     R"({"as":"value","cells":"time","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
+     R"(,"rows":"br"})"},
     {"explorer",
      R"({"around": 3, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
      R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"causal",)"

@@ -54,7 +54,10 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
       axes_([this] { apply_axes(); }, layout_id(layout_), [](const QString& id) { return layout_of(id).has_value(); }),
       metric_([this] { refresh(); }, to_qstring(metric_key::time_median_ns),
               [](const QString& id) { return find_metric(id.toStdString()) != nullptr; }),
-      comparison_choice_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))) {
+      comparison_choice_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))),
+      relative_([this] { refresh(); },
+                {{true, {.text = QStringLiteral("%"), .id = QStringLiteral("relative")}},
+                 {false, {.text = qtext(msg::tile_map::times{}), .id = QStringLiteral("time")}}}) {
   add_chips();
   view_ = new HeatmapView(this);
   set_content(view_);
@@ -66,6 +69,8 @@ void TileHeatmapPage::add_chips() {
   constexpr int widest = 110;
   chip_of_[&metric_] = facets().add_chip(metric_, qtext(msg::tile_map::colour{}), qtext(msg::tile_map::color_help{}));
   chip_of_[&axes_] = facets().add_chip(axes_, qtext(msg::tile_map::axes{}), qtext(msg::tile_map::axes_help{}));
+  chip_of_[&relative_] =
+      facets().add_switch(relative_, qtext(msg::tile_map::cells{}), qtext(msg::tile_map::cells_help{}));
   for (const IdChoice* choice : {&metric_, &axes_}) {
     chip_of_[choice]->hide_label();
     chip_of_[choice]->set_max_value_width(widest);
@@ -77,6 +82,7 @@ void TileHeatmapPage::add_chips() {
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
   choices().add("metric", metric_);
   choices().add("as", comparison_choice_);
+  choices().add("cells", relative_);
   choices().add("log", *log_);
   choices().add(
       [this](QJsonObject& state) {
@@ -143,7 +149,8 @@ ShownValues TileHeatmapPage::values() const {
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
   return {{qtext(msg::tile_map::on_map{}), qtext(msg::tile_map::key_walk{})},
-          {qtext(msg::tile_map::home_on_map{}), qtext(msg::tile_map::key_best{})}};
+          {qtext(msg::tile_map::home_on_map{}), qtext(msg::tile_map::key_best{})},
+          {qtext(msg::tile_map::digits_on_map{}), qtext(msg::tile_map::key_bin{})}};
 }
 
 void TileHeatmapPage::prepare_screenshot() {
@@ -209,7 +216,9 @@ void TileHeatmapPage::offer_comparisons() {
   using enum analysis::Comparison;
   add(none, qtext(msg::tile_map::show_value{}));
   const Metric* metric = find_metric(metric_.key());
-  if (metric != nullptr && metric->better != BetterDirection::neither)
+  // Times are shown relative to the fastest anyway.
+  const bool times = metric_.id() == to_qstring(metric_key::time_median_ns);
+  if (metric != nullptr && metric->better != BetterDirection::neither && !times)
     add(share_of_best, comparison_suffix(share_of_best));
   if (analysis::has_model(metric_.key())) add(over_model, comparison_suffix(over_model));
   offer(comparison_choice_, std::move(options), 0);
@@ -249,10 +258,13 @@ void TileHeatmapPage::show_map() {
   offer_comparisons();
   const TileMap map = analysis::build_map(points()->table(), filter().rows(), request());
   if (map.empty()) {
+    chip_of_[&relative_]->hide();
     view_->set_map(points(), {}, false);
     return show_text(no_plot_text());
   }
-  view_->set_map(points(), map, log_->isChecked());
+  chip_of_[&relative_]->setVisible(has_slowdowns(map));
+  log_->setVisible(!has_slowdowns(map));
+  view_->set_map(points(), map, log_->isChecked(), relative_.value());
   show_content(simulated_groups(*points(), map.rows()));
   restore_mark();
 }

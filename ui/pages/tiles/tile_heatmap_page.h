@@ -39,6 +39,7 @@ class TileHeatmapPage : public ProblemPage {
   void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
   /// Keys of PointAxis.
   void set_axes(const QString& rows, const QString& columns);
+  void set_relative(bool on) { relative_.choose(on); }
   /// "value", "best" or "model".
   void set_comparison(const QString& word) { comparison_choice_.choose(word); }
   enum class CellAction { explore, pin, collect_command, launch_command, value };
@@ -70,6 +71,7 @@ class TileHeatmapPage : public ProblemPage {
   IdChoice axes_;                             ///< Axis keys, rows first.
   IdChoice metric_;
   IdChoice comparison_choice_;
+  Choice<bool> relative_;  ///< Cells show slowdowns instead of times.
   std::map<const IdChoice*, FacetChip*> chip_of_;
   QAction* log_ = nullptr;
   HeatmapView* view_ = nullptr;
