@@ -68,7 +68,7 @@ namespace {
 constexpr double title_room = 46;
 constexpr double headline_room = 8;  ///< Additional height of a headline.
 constexpr double untitled_height = 10;
-constexpr double bar_gap = 18;
+constexpr double scale_gap = 18;
 constexpr double bin_height = 20;
 constexpr double bin_gap = 8;
 constexpr double bottom_axis = 44;
@@ -174,7 +174,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   const bool binned = has_slowdowns(drawing.map);
-  const double bar = binned ? 0 : bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
+  const double bar = binned ? 0 : scale_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
   const double key = binned ? bin_height * larger + bin_gap : 0;
   const double width = area.width() - left - bar - heatmap_right_margin;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.map.x.size()));
@@ -203,7 +203,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
                                bin_width - 2, bin_height * larger);
     }
   } else {
-    layout.bar = QRectF(layout.cells.right() + bar_gap, layout.cells.top(), heatmap_bar_width, layout.cells.height());
+    layout.bar = QRectF(layout.cells.right() + scale_gap, layout.cells.top(), heatmap_bar_width, layout.cells.height());
   }
   return layout;
 }

@@ -144,7 +144,7 @@ void LegendTable::draw_rows(QPainter& painter, const QRectF& area, const std::ve
   const Columns columns = fit_columns(area.width());
   painter.setFont(text_font());
   painter.setPen(colors.muted);
-  QRectF line(area.left(), area.top() + legend_padding / 2, area.width(), line_height());
+  QRectF line(area.left(), area.top() + legend_padding / 2.0, area.width(), line_height());
   double x = line.left() + legend_padding + legend_sample_width + legend_sample_gap;
   painter.drawText(QRectF(x, line.top(), columns.name + legend_column_gap, line.height()),
                    Qt::AlignLeft | Qt::AlignVCenter, content_.corner);

@@ -26,7 +26,7 @@ constexpr int min_height_with_strips = 330;
 constexpr double strip_share = 0.34;  ///< Height of a strip relative to a row of panels.
 /// Maximum distance in pixels between the pointer and the N of the crosshair.
 constexpr double max_crosshair_distance = 60;
-constexpr double fixed_stretch = 0.001;
+constexpr double grid_stretch = 0.001;
 constexpr double closeness = 0.011;  ///< Fraction of the y range within which marks coincide.
 
 struct View {
@@ -181,7 +181,7 @@ QCPAxisRect* IoPlot::add_panel(std::size_t place) {
     auto* title = new QCPTextElement(this, QString::fromStdString(shown_.panels[place]), bold(font()));
     title->setTextColor(plot_colors(palette()).text);
     grid_->addElement(row, column, title);
-    grid_->setRowStretchFactor(row, fixed_stretch);
+    grid_->setRowStretchFactor(row, grid_stretch);
   }
   QCPAxisRect* rect = place == 0 ? main_ : new QCPAxisRect(this);
   grid_->addElement(titled ? row + 1 : row, column, rect);
