@@ -207,10 +207,9 @@ class Call:
 
         def pack(tensor):
             storage = tensor.untyped_storage()
-            storages[storage.data_ptr()] = storage.nbytes()
-            return tensor
+            storages[storage.data_ptr()] = storage.nbytes()  # returns None: a saved result would refer to itself
 
-        with self._torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        with self._torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
             self._forward()
         inputs = {tensor.untyped_storage().data_ptr() for tensor in self._inputs}
         return sum(size for address, size in storages.items() if address not in inputs)

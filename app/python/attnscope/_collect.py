@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import shutil
+import sys
 import tempfile
 import textwrap
 import threading
@@ -21,6 +22,25 @@ from ._session import Session
 
 # Absolute and relative tolerance of measure(reference=...).
 TOLERANCES = {"fp16": 2e-3, "bf16": 2e-2, "fp32": 1e-4}
+
+
+def _imported(module, name):
+    return getattr(importlib.import_module(module), name)
+
+
+def _pickler():
+    """Returns cloudpickle's pickler, which by itself copies the definitions of types such as SDPBackend, although they
+    can be imported: their qualified name differs from the name in their module."""
+    base = importlib.import_module("cloudpickle").Pickler
+
+    class Pickler(base):
+        def reducer_override(self, value):
+            module = sys.modules.get(getattr(value, "__module__", None)) if isinstance(value, type) else None
+            if module is not None and module.__name__ != "__main__" and vars(module).get(value.__name__) is value:
+                return _imported, (value.__module__, value.__name__)
+            return super().reducer_override(value)
+
+    return Pickler
 
 
 class _Selection:
@@ -85,7 +105,7 @@ class _Selection:
         path = os.path.join(self._folder, entry + ".pkl")
         try:
             with open(path, "wb") as stream:
-                importlib.import_module("cloudpickle").dump({entry: kernel}, stream)
+                _pickler()(stream).dump({entry: kernel})
         except Exception as error:  # of the objects that the function refers to
             raise Error("%s cannot be sent to the worker: %s" % (kernel.title, first_line(error))) from error
         return path, entry

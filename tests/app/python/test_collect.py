@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments for the command line, functions that cannot be imported, and measure()."""
+import io
 import json
 import os
 import pickle
@@ -22,6 +23,13 @@ DEFINED = "import attnscope\n@attnscope.kernel(knobs={'BLOCK_M': [64, 128], 'W':
 
 def importable(q, k, v, width):
     return v + width
+
+
+class FakePickler(pickle.Pickler):
+    """As cloudpickle's, which has a reducer_override of its own."""
+
+    def reducer_override(self, value):
+        return NotImplemented
 
 
 class Arguments(unittest.TestCase):
@@ -65,7 +73,7 @@ class Arguments(unittest.TestCase):
 
     def test_pickle(self):
         kernel = attnscope.kernel(layout="bnhd", knobs={"width": [4]})(importable)
-        fake = types.SimpleNamespace(dump=pickle.dump, __spec__=mock.Mock())
+        fake = types.SimpleNamespace(Pickler=FakePickler, __spec__=mock.Mock())
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, cloudpickle=fake):
             selection = _collect._Selection([kernel], "worker", folder)
             file = os.path.join(folder, "importable.pkl")
@@ -73,10 +81,24 @@ class Arguments(unittest.TestCase):
             read = _load.load_kernel(file, "importable")
         self.assertEqual(read.manifest("f", "e"), kernel.manifest("f", "e"))
         self.assertEqual(read(1, 2, 3, width=4), 7)
-        fake.dump = mock.Mock(side_effect=TypeError("cannot pickle a lock"))
+        fake.Pickler = type("Failing", (FakePickler,), {"dump": mock.Mock(side_effect=TypeError("cannot pickle a lock"))})
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, cloudpickle=fake):
             with self.assertRaisesRegex(attnscope.Error, "^importable cannot be sent to the worker: cannot pickle"):
                 _collect._Selection([kernel], "worker", folder)
+
+    def test_pickle_of_renamed_type(self):
+        """As PyTorch's SDPBackend: importable, but not by its qualified name."""
+        renamed = type("_Renamed", (), {"__module__": "renamed_types"})
+        renamed.__name__ = "Renamed"
+        module = types.ModuleType("renamed_types")
+        module.Renamed = renamed
+        fake = types.SimpleNamespace(Pickler=FakePickler)
+        with mock.patch.dict(sys.modules, cloudpickle=fake, renamed_types=module):
+            with self.assertRaises(pickle.PicklingError):
+                pickle.dumps(renamed)
+            stream = io.BytesIO()
+            _collect._pickler()(stream).dump(renamed)
+            self.assertIs(pickle.loads(stream.getvalue()), renamed)
 
     def test_errors(self):
         with mock.patch.dict(sys.modules, cloudpickle=None):
