@@ -37,38 +37,33 @@ std::vector<std::string> notes_of(const ComparisonView& view) {
 }
 
 /// Pre: one candidate.
-void print_for_people(const ComparedSides& sides, const ComparisonView& view, Output& out) {
-  const analysis::ComparisonResult& result = view.sides.front()->result;
-  out.title(title_of(sides, view));
-  if (!view.answer.empty()) out.line(text(view.answer));
+void print_for_people(const ComparisonView& view, Output& out) {
+  out.line(text(view.answer));
+  for (const Message& words : {view.tally, view.differences}) {
+    if (!words.empty()) out.line(text(words));
+  }
   for (const Message& words : view.evidence) out.line(text(words));
   out.blank_line();
-  if (!result.pairs.empty()) {
+  if (view.answers.size() > 1) {
     out.table(answer_table(view));
     out.blank_line();
   }
-  out.heading("Other differences");
-  if (result.differences.empty()) {
-    out.line(text(msg::compare::nothing_differs{}));
-  } else {
-    out.table(difference_table(result));
-  }
-  out.blank_line();
-  out.heading("Points");
-  if (result.pairs.empty()) {
-    out.line("No point was measured on both sides.");
-  } else {
-    analysis::Table pairs = comparison_table(view, view.lines(ComparisonView::Lines::pairs));
-    pairs.drop_empty_columns();
-    out.table(pairs);
-  }
-  if (!result.left_out.empty()) {
+  if (view.pairs() > 0) {
+    analysis::FactoredTable rows = comparison_table(view, view.worst_first());
+    if (!rows.common.empty()) out.line(text(rows.common));
+    rows.table.drop("differs");  // summed up above
+    rows.table.drop("cycles_ratio");
+    rows.table.drop_empty_columns();
+    out.table(rows.table);
     out.blank_line();
-    out.heading("Not compared");
-    out.table(skipped_table(view));
   }
-  out.blank_line();
+  if (view.left_out > 0) {
+    out.heading("Not compared");
+    out.table(skipped_summary(view));
+    out.blank_line();
+  }
   for (const std::string& note : notes_of(view)) out.line(note);
+  if (!view.decide.empty()) out.line(text(view.decide));
 }
 
 /// A point that ran only on the baseline's side is an error; an undecided or unmatched point is skipped.
@@ -117,7 +112,9 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   document["tiles"] = to_string(view.sides.front()->alignment.tiles);
   document["margin"] = view.margin;
   document["level"] = view.level;
+  document["head"] = text(view.answer);
   document["notes"] = notes_of(view);
+  document["command"] = view.command;
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
     document["counts"][std::string(to_string(verdict))] = view.count(verdict);
   }
@@ -177,7 +174,7 @@ void print(const ComparedSides& sides, const ComparisonView& view, Output& out,
   if (out.has_format("csv")) return out.table(comparison_data(view, sides.files));
   for (std::size_t i = 0; i < view.sides.size(); ++i) {
     if (i > 0) out.blank_line();
-    print_for_people(sides, view.select_side(i), out);
+    print_for_people(view.select_side(i), out);
   }
 }
 

@@ -47,7 +47,7 @@ std::string origins_of(const analysis::PointTable& table, const ComparedPair& pa
 analysis::Table pair_table(const CandidateComparison& compared, std::size_t count) {
   std::vector<analysis::ComparisonLine> lines;
   for (std::size_t k = 0; k < count; ++k) lines.push_back({.pair = &compared.side().result.pairs[compared.order[k]]});
-  analysis::Table pairs = analysis::comparison_table(compared.view, std::move(lines));
+  analysis::Table pairs = analysis::comparison_table(compared.view, std::move(lines)).table;
   pairs.drop_empty_columns();
   return pairs;
 }

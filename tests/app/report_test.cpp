@@ -131,7 +131,7 @@ TEST_F(ReportCommand, baseline_and_candidate_in_one_report) {
   expect_exit(0, run(folder_, {"report", after, "--baseline", before, "-o", page}));
   const std::string text = content(page);
   EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED; 1 not compared"),
-                          HasSubstr("1.2000 [1.1429, 1.2600, assumed]"), HasSubstr("with before.attnscope<")));
+                          HasSubstr("1.200 [1.143, 1.260, assumed]"), HasSubstr("with before.attnscope<")));
   // The same with run numbers, and with the files in either order.
   EXPECT_EQ(run(folder_, {"report", before, after, "--baseline", before.string() + ":1", "-o", page}).exit_code, 0);
   EXPECT_EQ(text, content(page));

@@ -104,7 +104,7 @@ TEST(ReportBaseline, ShowsAnswerAndWorstRows) {
   EXPECT_THAT(table.caption, MatchesMessage(msg::report::worst_caption{.all = 7, .rows = 7}));
   EXPECT_THAT(documents::column(table, "verdict"), ::testing::Each("SLOWER"));
   EXPECT_THAT(documents::column(table, "point"), ::testing::Each(HasSubstr("fa2")));
-  EXPECT_THAT(documents::column(table, "ratio"), ::testing::Each(HasSubstr("1.2500 [")));
+  EXPECT_THAT(documents::column(table, "ratio"), ::testing::Each(HasSubstr("1.250 [")));
   const Table verdicts = verdicts_of(document);
   EXPECT_EQ(verdicts.rows.size(), 20U) << "every point that both have";
   EXPECT_EQ(documents::column(verdicts, "verdict").front(), "SLOWER");
@@ -115,7 +115,7 @@ TEST(ReportBaseline, ShowsAnswerAndWorstRows) {
   EXPECT_THAT(files.text, AllOf(HasSubstr("| SLOWER |"), HasSubstr("(<x/verdicts-1.csv>)")));
   const auto attached = std::ranges::find(files.attachments, "verdicts-1.csv", &MarkdownFiles::File::name);
   ASSERT_NE(attached, files.attachments.end());
-  EXPECT_THAT(attached->content, HasSubstr("\"1.2500 ["));
+  EXPECT_THAT(attached->content, HasSubstr("\"1.250 ["));
 }
 
 TEST(ReportBaseline, VerdictsFollowData) {
@@ -135,7 +135,7 @@ TEST(ReportBaseline, VerdictsFollowData) {
   const Table verdict = verdicts(one);
   EXPECT_EQ(count_of(verdict, "SLOWER"), 1U);
   EXPECT_EQ(documents::column(verdict, "point").front(), describe(changed->spec));
-  EXPECT_THAT(documents::column(verdict, "ratio").front(), HasSubstr("1.5000"));
+  EXPECT_THAT(documents::column(verdict, "ratio").front(), HasSubstr("1.500"));
 }
 
 TEST(ReportBaseline, TimesLeadToRowsWithTheSameTime) {
@@ -344,11 +344,11 @@ TEST(ReportBaseline, ComparesBestTilesOfTwoGpus) {
   points.add({tile_of(64, 1.8)}, h100);
   Request request{.baseline = {0}};
   const auto verdicts = [&] { return verdicts_of(make_report(documents::input_of(points), request).value()); };
-  EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("2.0000")));
+  EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("2.000")));
   EXPECT_THAT(documents::column(verdicts(), "differs"), ElementsAre(HasSubstr("128x64 → 64x64")));
   EXPECT_THAT(documents::column(verdicts(), "tiles"), ElementsAre(text(msg::compare::best_of{.base = 2, .other = 1})));
   request.tiles = analysis::ComparedTiles::equal;
-  EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("1.8000")));
+  EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("1.800")));
 }
 
 TEST(ReportBaseline, NamesUpToThreeRuns) {

@@ -60,26 +60,18 @@ class ComparisonTable {
   /// Point of a line: of the candidate if `of_other`, else of the baseline.
   [[nodiscard]] std::optional<ShownPoint> point(std::size_t line, bool of_other) const;
   [[nodiscard]] std::optional<std::size_t> line_of(Row point) const;
-  /// Settings common to all lines: "d 128 · full · bf16".
-  [[nodiscard]] const QString& common_settings() const { return common_; }
+  /// Values common to all lines: "All rows: d 128, full, bf16."; may be empty.
+  [[nodiscard]] const Message& common() const { return common_; }
 
  private:
-  [[nodiscard]] bool varies(const Field& setting) const;
-  /// Returns whether the setting is part of the side names.
-  [[nodiscard]] bool defines_sides(const Field& setting) const;
-  /// Returns true if the two points of some line differ in it.
-  [[nodiscard]] bool differs_between_sides(const Field& setting) const;
-  void find_settings();
   void make_table();
 
   std::shared_ptr<const ComparisonSet> set_;
   std::optional<std::size_t> side_;
   analysis::ComparisonView view_;
   std::vector<analysis::ComparisonLine> lines_;
-  std::vector<Row> rows_;                   ///< One point per line, for its problem.
   std::vector<std::uint32_t> line_by_row_;  ///< Line + 1 by row of the points; 0: none.
-  std::vector<const Field*> varying_;       ///< Settings in which the lines differ.
-  QString common_;
+  Message common_;
   analysis::Table table_;
 };
 
