@@ -32,8 +32,23 @@ PointSpec spec_of(const PointTable& table, const Field& setting, Row row) {
   return spec;
 }
 
-Row base_of(const ComparisonLine& line) {
-  return line.pair != nullptr ? line.pair->base.front() : line.example();
+/// Points of a line; equal if it has one point.
+struct LinePoints {
+  Row base = 0;
+  Row other = 0;
+  bool both = true;  ///< false: one side has no point
+};
+
+LinePoints points_of(const ComparisonLine& line) {
+  if (line.pair == nullptr) return {line.example(), line.example(), false};
+  return {line.pair->base.front(), line.pair->other.front()};
+}
+
+std::string setting_of(const PointTable& table, const Field& setting, const LinePoints& line) {
+  std::string other = setting_text(table, setting, line.other);
+  const std::string base = line.base == line.other ? other : setting_text(table, setting, line.base);
+  if (base == other) return other;
+  return fmt::format("{} → {}", base.empty() ? "–" : base, other.empty() ? "–" : other);
 }
 
 /// Returns whether a setting that all lines share is worth naming: it has no usual value, or another one.
@@ -90,39 +105,53 @@ std::string titled_setting(const Field& setting, const std::string& value) {
 }
 
 std::string setting_of_line(const PointTable& table, const Field& setting, const ComparisonLine& line) {
-  std::string other = setting_text(table, setting, line.example());
-  const std::string base = setting_text(table, setting, base_of(line));
-  if (base == other) return other;
-  return fmt::format("{} → {}", base.empty() ? "–" : base, other.empty() ? "–" : other);
+  return setting_of(table, setting, points_of(line));
 }
 
-SplitSettings split_settings(const PointTable& table, const std::vector<ComparisonLine>& lines) {
+namespace {
+
+SplitSettings split(const PointTable& table, const std::vector<LinePoints>& lines) {
   SplitSettings split;
   if (lines.empty()) return split;
   std::vector<std::string> common;
-  const auto pair = std::ranges::find_if(lines, [](const ComparisonLine& line) { return line.pair != nullptr; });
-  const ComparisonLine& first = pair == lines.end() ? lines.front() : *pair;
+  const auto pair = std::ranges::find_if(lines, &LinePoints::both);
+  const LinePoints& first = pair == lines.end() ? lines.front() : *pair;
   for (Field& setting : compared_settings(table)) {
     const std::vector<RowKey> keys = keys_of_setting(table, setting);
-    const auto same = [&](const ComparisonLine& line) {
+    const auto same = [&](const LinePoints& line) {
       return std::ranges::all_of(keys, [&](const RowKey& key) {
-        const std::uint64_t base = key(base_of(first));
-        const std::uint64_t other = key(first.example());
-        const std::uint64_t of_line = key(line.example());
-        return line.pair == nullptr ? of_line == base || of_line == other
-                                    : of_line == other && key(base_of(line)) == base;
+        const std::uint64_t base = key(first.base);
+        const std::uint64_t other = key(first.other);
+        const std::uint64_t of_line = key(line.other);
+        return line.both ? of_line == other && key(line.base) == base : of_line == base || of_line == other;
       });
     };
     if (!std::ranges::all_of(lines, same)) {
       split.varying.push_back(std::move(setting));
       continue;
     }
-    if (!is_named(table, setting, base_of(first)) && !is_named(table, setting, first.example())) continue;
-    const std::string value = setting_of_line(table, setting, first);
+    if (!is_named(table, setting, first.base) && !is_named(table, setting, first.other)) continue;
+    const std::string value = setting_of(table, setting, first);
     if (!value.empty()) common.push_back(titled_setting(setting, value));
   }
   split.common = fmt::format("{}", fmt::join(common, ", "));
   return split;
+}
+
+}  // namespace
+
+SplitSettings split_settings(const PointTable& table, const std::vector<ComparisonLine>& lines) {
+  std::vector<LinePoints> points;
+  points.reserve(lines.size());
+  std::ranges::transform(lines, std::back_inserter(points), points_of);
+  return split(table, points);
+}
+
+SplitSettings split_settings(const PointTable& table, std::span<const Row> rows) {
+  std::vector<LinePoints> points;
+  points.reserve(rows.size());
+  for (const Row row : rows) points.push_back({row, row});
+  return split(table, points);
 }
 
 }  // namespace attnscope::analysis

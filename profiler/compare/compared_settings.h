@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,6 @@ struct SplitSettings {
   std::string common;          ///< settings of all lines: "fwd, full, fp16, 1 × 64 heads"
 };
 [[nodiscard]] SplitSettings split_settings(const PointTable&, const std::vector<ComparisonLine>&);
+[[nodiscard]] SplitSettings split_settings(const PointTable&, std::span<const Row>);
 
 }  // namespace attnscope::analysis

@@ -551,10 +551,12 @@ ComparisonResult add_verdicts(AlignedComparison sides, std::size_t looks, double
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     ComparedPair& pair = result.pairs[i];
     pair.verdict = verdicts[i];
+    // Times that differ by rounding only are those of the points.
+    const auto rounded = [](double ns, double recorded) {
+      return std::abs(ns - recorded) < 1e-9 * recorded ? recorded : ns;
+    };
     const double base = verdicts[i].one_clock ? median_of_values(sides.rows[i].base.ns).value_or(0) : pair.base_ns;
-    pair.compared_ns = {base, base * verdicts[i].time.ratio};
-    constexpr double rounding = 1e-9;
-    if (std::abs(pair.compared_ns[1] - pair.other_ns) < rounding * pair.other_ns) pair.compared_ns[1] = pair.other_ns;
+    pair.compared_ns = {rounded(base, pair.base_ns), rounded(base * verdicts[i].time.ratio, pair.other_ns)};
   }
   return std::move(result);
 }

@@ -66,6 +66,7 @@ class SettingCondition {
     }
     if (examples.size() > max_listed) return {};
     std::vector<std::string> values;
+    values.reserve(examples.size());
     for (const Row row : examples) values.push_back(titled_setting(setting_, setting_text(table_, setting_, row)));
     std::ranges::sort(values);
     return condition(
@@ -157,6 +158,7 @@ std::string where_text(const ComparisonView& view, Verdict verdict) {
   }
   if (conditions.size() > max_conditions) return {};
   std::vector<std::string> words;
+  words.reserve(conditions.size());
   for (const GroupCondition& each : conditions) words.push_back(each.text);
   return fmt::format(" ({})", fmt::join(words, ", "));
 }

@@ -54,14 +54,18 @@ std::string precise_text(double ns) {
   return fmt::format("{} {}", number_text(ns * scale.factor, digits), scale.suffix);
 }
 
-/// Returns the provenance of a time unless it is measured, and "throttled" if it was; empty for most times.
-std::string remark_of(const PointTable& points, const std::vector<Row>& rows) {
+/// Returns the provenance of a side's time unless it is measured, and "throttled" if only this side was; empty for most
+/// times.
+std::string remark_of(const PointTable& points, const ComparedPair& pair, bool of_other) {
+  const auto throttled = [&](const std::vector<Row>& rows) {
+    return std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); });
+  };
+  const std::vector<Row>& rows = of_other ? pair.other : pair.base;
   std::vector<std::string> remarks;
   const Provenance origin = points.points().origin(rows.front());
   if (origin != Provenance::measured) remarks.push_back(text(title(origin)));
-  if (std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); })) {
+  if (throttled(rows) && !throttled(of_other ? pair.base : pair.other))
     remarks.push_back(text(msg::compare::throttled{}));
-  }
   return fmt::format("{}", fmt::join(remarks, ", "));
 }
 
@@ -70,8 +74,7 @@ std::string common_remark(const PointTable& points, const std::vector<Line>& lin
   std::set<std::string> remarks;
   for (const Line& line : lines) {
     if (line.pair == nullptr) continue;
-    remarks.insert(remark_of(points, line.pair->base));
-    remarks.insert(remark_of(points, line.pair->other));
+    for (const bool of_other : {false, true}) remarks.insert(remark_of(points, *line.pair, of_other));
   }
   return remarks.size() == 1 ? *remarks.begin() : std::string();
 }
@@ -86,11 +89,7 @@ class DisplayColumns {
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
-        [assumed = all_assumed()](const ComparedPair& pair) {
-          RatioInterval time = pair.verdict.time;
-          time.assumed = time.assumed && !assumed;
-          return ratio_text(time);
-        });
+        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(pair.verdict.time, assumed); });
     add_settings(points);
     if (all_assumed()) common_.push_back(text(msg::compare::assumed_intervals{}));
     add_times(points);
@@ -107,7 +106,8 @@ class DisplayColumns {
     add_number(
         {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
         [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
-        [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); }, nullptr, true);
+        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(*pair.verdict.cycles, assumed); },
+        nullptr, true);
     if (std::ranges::all_of(table_.lines(), [](const Line& line) { return line.left == nullptr; })) return;
     table_.add(
         {.key = "note", .title = text(msg::compare::note{}), .kind = ColumnKind::sentence},
@@ -196,6 +196,11 @@ class DisplayColumns {
     columns.pop_back();
   }
 
+  /// `assumed`: said for all rows.
+  static std::string shown_ratio(RatioInterval ratio, bool assumed) {
+    ratio.assumed = ratio.assumed && !assumed;
+    return ratio_text(ratio);
+  }
   /// Returns whether all intervals are assumed, which is then said once.
   [[nodiscard]] bool all_assumed() const {
     return std::ranges::all_of(
@@ -271,9 +276,9 @@ class DisplayColumns {
       add_number(
           {.key = key, .title = named ? name : text(title), .help = text(help)},
           [side](const ComparedPair& pair) { return pair.compared_ns.at(side); },
-          [&points, side, rows, common = !remark.empty()](const ComparedPair& pair) {
+          [&points, side, common = !remark.empty()](const ComparedPair& pair) {
             const std::string time = precise_text(pair.compared_ns.at(side));
-            const std::string own = common ? std::string() : remark_of(points, pair.*rows);
+            const std::string own = common ? std::string() : remark_of(points, pair, side == 1);
             return own.empty() ? time : with_remark(time, Message::verbatim(own));
           },
           [&times, side, rows](const ComparedPair& pair) -> std::optional<Row> {

@@ -95,6 +95,7 @@ std::string preset_command(const std::vector<std::string>& presets, std::size_t 
 }
 
 std::string sweep_command(std::span<const PointSpec> points, std::size_t rounds) {
+  constexpr std::size_t max_excess = 4;
   std::set<std::string> kernels;
   std::set<AxisValues> distinct;
   std::map<std::string, std::vector<std::string>> axes;  // values in order of first occurrence
@@ -117,7 +118,7 @@ std::string sweep_command(std::span<const PointSpec> points, std::size_t rounds)
   std::size_t product = 1;
   for (const auto& [name, values] : axes) {
     product *= values.size();
-    if (product > 2 * distinct.size()) return {};
+    if (product > max_excess * distinct.size()) return {};
     const std::string all = fmt::format("{}", fmt::join(values, ","));
     words += " -a " + shell_quoted(fmt::format("{}={}", name, values.size() == 1 ? all : fmt::format("[{}]", all)));
   }

@@ -24,7 +24,7 @@ namespace attnscope {
 /// "attnscope collect --preset quick --rounds 10 -o rounds.attnscope"; a loop over several presets.
 [[nodiscard]] std::string preset_command(const std::vector<std::string>& presets, std::size_t rounds);
 /// The same for several points, with one axis per name: "N=[1024,2048]". Empty if the sweep would measure more than
-/// twice as many points.
+/// four times as many points.
 [[nodiscard]] std::string sweep_command(std::span<const PointSpec> points, std::size_t rounds);
 /// Options of an interleaved comparison of two points; default values are omitted from the command.
 struct InterleavedOptions {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -19,10 +20,6 @@ using analysis::CurveKind;
 using analysis::CurvePoint;
 using analysis::Plot;
 using analysis::PlotKind;
-
-std::string curve_text(const Context& context, const Curve& curve) {
-  return curve.kind == CurveKind::compulsory ? text(msg::report::curve_minimum{}) : series_text(context, curve.name);
-}
 
 /// Returns the read-out of a point: "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125". The first
 /// value is as exported.
@@ -58,60 +55,125 @@ std::string key_of(const LineChart& chart) {
   return key;
 }
 
-/// Adds nothing if no point has a value.
-void add_figure(const Context& context, PlotKind kind, const std::string& id, std::vector<Figure>& figures) {
-  const Plot* plot = context.plot(kind);
-  if (plot == nullptr) return;
-  const bool bytes = kind == PlotKind::bytes;
-  const analysis::Quantity quantity = bytes ? analysis::Quantity::dram : analysis::Quantity::time;
-  const analysis::CurveSet set = curves_of(context, *plot);
+/// Lines of one GPU.
+struct CurvePanel {
+  std::string device;
   LineChart chart;
-  std::map<std::string, std::vector<std::string>> sides;  // key: algorithm; runs and devices
-  std::vector<std::string> labels;
+  std::map<std::string, std::vector<std::string>> sides = {};  // key: algorithm; labels and runs
+};
+
+/// Returns whether both panels have the same lines, with values that differ by at most 1%.
+bool coincide(const LineChart& one, const LineChart& other) {
+  constexpr double most = 0.01;
+  const auto alike = [](const Mark& a, const Mark& b) { return a.x == b.x && std::abs(a.y / b.y - 1) <= most; };
+  return std::ranges::equal(one.lines, other.lines, [&](const Line& a, const Line& b) {
+    return a.label == b.label && a.provenance == b.provenance && std::ranges::equal(a.marks, b.marks, alike);
+  });
+}
+
+/// Returns the curves, one panel per GPU; panels that coincide become one.
+std::vector<CurvePanel> curve_panels(const Context& context, const Plot& plot, bool bytes) {
+  const analysis::Quantity quantity = bytes ? analysis::Quantity::dram : analysis::Quantity::time;
+  const analysis::CurveSet set = curves_of(context, plot);
+  std::vector<CurvePanel> panels;
   bool has_values = false;
-  for (const Curve& curve : set.curves) {
-    const bool minimum = curve.kind == CurveKind::compulsory;
-    if (minimum ? !bytes : curve.quantity != quantity) continue;
-    has_values = has_values || (curve.kind == CurveKind::measured && !curve.points.empty());
-    Line line{.label = curve_text(context, curve), .provenance = curve.provenance};
-    if (!minimum) {
-      line.identity = style::identity_of(curve.name.algorithm);
-      const std::string side = fmt::format("{}\n{}\n{}", curve.name.label, curve.name.device, curve.name.age);
-      std::vector<std::string>& known = sides[curve.name.algorithm];
-      if (std::ranges::find(known, side) == known.end()) known.push_back(side);
-      line.dashed = known.front() != side;
-    }
+  const auto panel_of = [&](const std::string& device) -> CurvePanel& {
+    const auto found = std::ranges::find(panels, device, &CurvePanel::device);
+    if (found != panels.end()) return *found;
+    panels.push_back({.device = device, .chart = {}});
+    LineChart& chart = panels.back().chart;
+    chart.x = {set.queries ? text(msg::report::axis_keys{.n_q = *set.queries}) : text(msg::report::axis_length{}),
+               Quantity::length, true};
+    chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
+               bytes ? Quantity::bytes : Quantity::nanoseconds, true};
+    return panels.back();
+  };
+  const auto add_line = [&](CurvePanel& panel, const Curve& curve, Line line) {
+    line.provenance = curve.provenance;
     for (const CurvePoint& point : curve.points) {
       line.marks.push_back(
           {point.n, point.value, point.low, point.high, read_out(line.label, point, bytes ? "byte" : "ns")});
     }
-    labels.push_back(line.label);
-    chart.lines.push_back(std::move(line));
+    panel.chart.lines.push_back(std::move(line));
+  };
+  for (const Curve& curve : set.curves) {
+    if (curve.kind == CurveKind::compulsory || curve.quantity != quantity) continue;
+    has_values = has_values || (curve.kind == CurveKind::measured && !curve.points.empty());
+    CurvePanel& panel = panel_of(curve.name.device);
+    const std::string side = fmt::format("{}\n{}", curve.name.label, curve.name.age);
+    std::vector<std::string>& known = panel.sides[curve.name.algorithm];
+    if (std::ranges::find(known, side) == known.end()) known.push_back(side);
+    add_line(panel, curve,
+             {.label = series_without_device(context, curve.name),
+              .identity = style::identity_of(curve.name.algorithm),
+              .dashed = known.front() != side});
   }
-  if (!has_values) return;
-  chart.x = {set.queries ? text(msg::report::axis_keys{.n_q = *set.queries}) : text(msg::report::axis_length{}),
-             Quantity::length, true};
-  chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
-             bytes ? Quantity::bytes : Quantity::nanoseconds, true};
+  if (!has_values) return {};
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::compulsory || !bytes) continue;
+    for (CurvePanel& panel : panels) add_line(panel, curve, {.label = text(msg::report::curve_minimum{})});
+  }
+  const auto is_candidate = [&](const CurvePanel& panel) {
+    return std::ranges::none_of(context.baseline, [&](analysis::RunIndex run) {
+      return analysis::device_title(context.table(), run) == panel.device;
+    });
+  };
+  std::ranges::stable_sort(panels, {}, is_candidate);
+  const bool equal = panels.size() > 1 && std::ranges::all_of(panels, [&](const CurvePanel& panel) {
+                       return coincide(panel.chart, panels.front().chart);
+                     });
+  if (!equal) return panels;
+  for (std::size_t i = 1; i < panels.size(); ++i) panels.front().device += " = " + panels[i].device;
+  panels.resize(1);
+  return panels;
+}
+
+std::optional<Section> curve_section(const Context& context, PlotKind kind, const std::string& id) {
+  constexpr std::size_t max_panels = 3;
+  const Plot* plot = context.plot(kind);
+  if (plot == nullptr) return std::nullopt;
+  const bool bytes = kind == PlotKind::bytes;
+  std::vector<CurvePanel> panels = curve_panels(context, *plot, bytes);
+  if (panels.empty()) return std::nullopt;
+  const std::size_t devices = panels.size();
+  panels.resize(std::min(devices, max_panels));
   const std::string name = bytes ? text(msg::report::dram_bytes{}) : text(msg::report::median_time{});
+  const std::string problem = problem_text(context, plot->filter.rows());
+  Figure figure{.id = id, .title = fmt::format("{} · {}", name, problem), .caption = key_of(panels.front().chart)};
+  if (panels.size() == 1 && !panels.front().device.empty()) figure.title += " · " + panels.front().device;
   const auto is_unknown = [&](analysis::Row row) { return context.table().spec(row).cache == CacheState::unknown; };
-  const bool unknown = bytes && std::ranges::any_of(plot->filter.rows(), is_unknown);
-  const std::string of_warm = unknown ? " " + text(msg::report::warm_below_compulsory{}) : "";
-  Figure figure{.id = id, .caption = key_of(chart) + of_warm + context.unplotted_note(kind), .chart = {}};
-  figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
-  figure.chart.alt = text(msg::report::alt_curves{.lines = chart.lines.size(),
-                                                  .list = fmt::format("{}", fmt::join(labels, ", ")),
-                                                  .problem = plot->filter.summary(),
-                                                  .what = name});
-  figure.chart.picture = std::move(chart);
-  figures.push_back(std::move(figure));
+  if (bytes && std::ranges::any_of(plot->filter.rows(), is_unknown))
+    figure.caption += " " + text(msg::report::warm_below_compulsory{});
+  figure.caption += context.unplotted_note(kind);
+  if (devices > panels.size())
+    figure.caption += " " + text(msg::report::panels_limited{.all = devices, .shown = panels.size()});
+  std::vector<LineChart> charts;
+  std::vector<std::string> names;
+  for (CurvePanel& panel : panels) {
+    charts.push_back(std::move(panel.chart));
+    names.push_back(panel.device);
+  }
+  add_panels(figure, std::move(charts), names, [&](const LineChart& chart) {
+    std::vector<std::string> labels;
+    for (const Line& line : chart.lines) labels.push_back(line.label);
+    return text(msg::report::alt_curves{.lines = chart.lines.size(),
+                                        .list = fmt::format("{}", fmt::join(labels, ", ")),
+                                        .problem = problem,
+                                        .what = name});
+  });
+  return Section{.title = name, .figure = std::move(figure)};
 }
 
 }  // namespace
 
-void add_curves(const Context& context, std::vector<Figure>& figures) {
-  add_figure(context, PlotKind::bytes, "io", figures);
-  add_figure(context, PlotKind::time, "time", figures);
+std::optional<Section> bytes_section(const Context& context) {
+  return curve_section(context, PlotKind::bytes, "io");
+}
+
+std::optional<Section> time_section(const Context& context) {
+  std::optional<Section> section = curve_section(context, PlotKind::time, "time");
+  if (section && !context.has_pairs()) section->text = device_sentences(context, *context.plot(PlotKind::time));
+  return section;
 }
 
 }  // namespace attnscope::report

@@ -92,7 +92,7 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, std::s
 
 void Svg::title(double x, const std::string& words) {
   constexpr double letter = 7.8;
-  constexpr double small_letter = 6.5;
+  constexpr double small_letter = 6.9;
   const double room = picture_width - x - 4;
   if (fit_text(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
   if (fit_text(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
@@ -118,7 +118,8 @@ void Svg::open_mark(std::string_view read_out_text) {
   elements_ += fmt::format(R"(<g class="m"><title>{}</title>)", markup(read_out_text));
 }
 
-std::string Svg::finish(const Chart& chart, const std::string& id, double height, Placement placed) const {
+std::string Svg::finish(const std::string& title, const std::string& alt, const std::string& id, double height,
+                        Placement placed) const {
   std::string picture = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" {2}role="img" aria-labelledby="{3}-t {3}-d" id="{3}">)",
       coordinate(picture_width), coordinate(height),
@@ -126,22 +127,22 @@ std::string Svg::finish(const Chart& chart, const std::string& id, double height
           ? fmt::format(R"(width="{}" height="{}" )", coordinate(picture_width), coordinate(height))
           : std::string(),
       id);
-  picture += fmt::format(R"(<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>)", id, markup(chart.title),
-                         markup(chart.alt));
+  picture += fmt::format(R"(<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>)", id, markup(title), markup(alt));
   if (placed == Placement::alone) picture += "<style>" + chart_style() + "</style>";
   picture += fmt::format(R"(<rect width="{}" height="{}" class="bg"/>)", coordinate(picture_width), coordinate(height));
   return picture + elements_ + "</svg>";
 }
 
 std::string chart_style() {
-  return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:12px;"
+  return "svg text{font:12px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{"
          "font-weight:600}svg "
-         ".hs{font-size:10px}.a,.g{fill:none;stroke-width:1}.l{stroke:currentColor;fill:none}.s{stroke-width:2}"
+         ".hs{font-size:11px}.a,.g{fill:none;stroke-width:1}.l{stroke:currentColor;fill:none}.s{stroke-width:2}"
          ".i,.b{stroke-width:1}.d{stroke-width:2;stroke-dasharray:.1 4;stroke-linecap:round}.q{stroke-dasharray:7 4}"
          ".f{fill:currentColor}.f,.e{stroke:currentColor;stroke-width:1.5}.lead{stroke:currentColor;fill:none;"
          "stroke-width:.6;stroke-opacity:.6}.best{fill:none;stroke-width:2.5}"
          ".hatch{stroke:#888;stroke-width:1;fill:none}.sim{fill:none;stroke:#fff;stroke-width:1.5;stroke-dasharray:2 "
-         "2}.p{stroke-width:.75;stroke:#fff}.dark{fill:#fff}.light{fill:#000}.m:hover .s,.m.on{stroke-width:3}" +
+         "2}.p{stroke-width:.75;stroke:#fff}.band{fill:#888;fill-opacity:.18}.dark{fill:#fff}.light{fill:#000}.m:hover "
+         ".s,.m.on{stroke-width:3}" +
          colors(false) + "@media screen and (prefers-color-scheme:dark){" + colors(true) + "}";
 }
 
@@ -206,7 +207,8 @@ double width_of(std::string_view words) {
   double width = 0;
   for (const char c : words) {
     const double columns = columns_of(c);
-    if (columns > 0) width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? 6.3 * columns : 10;
+    if (columns > 0)
+      width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? letter_width * columns : 11;
   }
   return width;
 }
@@ -225,8 +227,22 @@ std::string fit_text(const std::string& words, double width, double letter) {
   return words;
 }
 
-std::string to_svg(const Chart& chart, const std::string& id, Placement placed) {
-  return std::visit([&](const auto& picture) { return draw(chart, picture, id, placed); }, chart.picture);
+std::string to_svg(const Figure& figure, std::size_t panel, Placement placed) {
+  constexpr double title_height = 26;
+  const Chart& chart = figure.panels.at(panel);
+  const bool several = figure.panels.size() > 1;
+  const std::string title = chart.panel.empty() ? figure.title : fmt::format("{} · {}", figure.title, chart.panel);
+  Svg svg;
+  double top = 4;
+  if (placed == Placement::alone) {
+    svg.title(plot_left, title);
+    top += title_height;
+  } else if (!chart.panel.empty()) {
+    svg.text(plot_left, top + 14, chart.panel, Svg::Anchor::start, "h");
+    top += title_height;
+  }
+  const double bottom = std::visit([&](const auto& picture) { return draw(svg, picture, top); }, chart.picture);
+  return svg.finish(title, chart.alt, several ? fmt::format("{}-{}", figure.id, panel + 1) : figure.id, bottom, placed);
 }
 
 }  // namespace attnscope::report

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "profiler/report/svg.h"
@@ -13,12 +15,9 @@
 namespace attnscope::report {
 namespace {
 
-constexpr double plot_left = 74;
-constexpr double plot_top = 30;
-constexpr double shortest_plot = 310;
-constexpr double label_height = 14;
+constexpr double label_height = 15;
 constexpr double widest_label = 240;
-constexpr double label_mark = 11;  ///< space of the marker before a label
+constexpr double label_mark = 12;  ///< space of the marker before a label
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
@@ -41,25 +40,44 @@ std::string mark_classes(const Line& line) {
   return (is_simulated(line.provenance) ? "e " : "f ") + color_class(line.identity);
 }
 
-class LineChartPainter {
- public:
-  explicit LineChartPainter(const LineChart& chart)
-      : chart_(chart), right_(right_edge(chart)), bottom_(bottom_edge(chart)) {
-    Extent x;
-    Extent y;
-    for (const Line& line : chart.lines) {
-      for (const Mark& mark : line.marks) {
-        x.take(mark.x, chart.x.log);
-        for (const double value : {mark.y, mark.low, mark.high}) {
-          if (value != 0 || !chart.y.log) y.take(value, chart.y.log);
-        }
+Extent extent_of(const LineChart& chart, bool of_x) {
+  const Axis& axis = of_x ? chart.x : chart.y;
+  Extent extent;
+  for (const Line& line : chart.lines) {
+    for (const Mark& mark : line.marks) {
+      if (of_x) {
+        extent.take(mark.x, axis.log);
+        continue;
+      }
+      for (const double value : {mark.y, mark.low, mark.high}) {
+        if (value != 0 || !axis.log) extent.take(value, axis.log);
       }
     }
-    if (!chart.y.log && chart.y.from_zero) y.low = std::min(y.low, 0.0);
-    if (x.low > x.high) x = {1, 2};
-    if (y.low > y.high) y = {1, 2};
+  }
+  return extent;
+}
+
+/// Returns the range of an axis: as given, or that of the marks.
+Extent range_of(const LineChart& chart, bool of_x) {
+  const Axis& axis = of_x ? chart.x : chart.y;
+  if (axis.low < axis.high) return {axis.low, axis.high};
+  Extent extent = extent_of(chart, of_x);
+  if (!of_x && !axis.log && axis.from_zero) extent.low = std::min(extent.low, 0.0);
+  return extent.low > extent.high ? Extent{1, 2} : extent;
+}
+
+class LineChartPainter {
+ public:
+  LineChartPainter(const LineChart& chart, double top)
+      : chart_(chart),
+        top_(top + 6),
+        right_(right_edge(chart)),
+        // The plot is as tall as its labels.
+        bottom_(top_ + std::max(chart.height, label_height * static_cast<double>(chart.lines.size()))) {
+    const Extent x = range_of(chart, true);
+    const Extent y = range_of(chart, false);
     x_ = Scale(chart.x, x.low, x.high, plot_left, right_);
-    y_ = Scale(chart.y, y.low, y.high, bottom_, plot_top);
+    y_ = Scale(chart.y, y.low, y.high, bottom_, top_);
   }
 
   void draw_on(Svg& svg) const {
@@ -68,17 +86,13 @@ class LineChartPainter {
     for (const Line& line : chart_.lines) draw_marks(svg, line);
     draw_labels(svg);
   }
-  [[nodiscard]] double height() const { return bottom_ + 48; }
+  [[nodiscard]] double lower_end() const { return bottom_ + 42; }
 
  private:
   static double right_edge(const LineChart& chart) {
     double widest = 60;
     for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + label_mark + 20);
     return picture_width - std::min(widest, widest_label);
-  }
-  /// The plot is as tall as its labels.
-  static double bottom_edge(const LineChart& chart) {
-    return plot_top + std::max(shortest_plot, label_height * static_cast<double>(chart.lines.size()));
   }
   [[nodiscard]] bool drawable(const Mark& mark) const {
     return std::isfinite(mark.x) && std::isfinite(mark.y) && (!chart_.x.log || mark.x > 0) &&
@@ -95,9 +109,9 @@ class LineChartPainter {
       svg.text(x_.at(tick.at), bottom_ + 17, tick.label, Svg::Anchor::middle);
     }
     svg.line(plot_left, bottom_, right_, bottom_, "a");
-    svg.line(plot_left, plot_top, plot_left, bottom_, "a");
+    svg.line(plot_left, top_, plot_left, bottom_, "a");
     svg.text((plot_left + right_) / 2, bottom_ + 34, chart_.x.title, Svg::Anchor::middle);
-    svg.vertical_text(14, (plot_top + bottom_) / 2, chart_.y.title);
+    svg.vertical_text(14, (top_ + bottom_) / 2, chart_.y.title);
   }
 
   void draw_path(Svg& svg, const Line& line) const {
@@ -157,7 +171,7 @@ class LineChartPainter {
       labels.push_back({&line, x_.at(last->x), y_.at(last->y), y_.at(last->y)});
     }
     std::ranges::stable_sort(labels, {}, &Label::wanted);
-    double above = plot_top - label_height;
+    double above = top_ - label_height;
     for (Label& label : labels) above = label.y = std::max(label.y, above + label_height);
     double below = bottom_ + label_height;
     for (auto label = labels.rbegin(); label != labels.rend(); ++label)
@@ -172,6 +186,7 @@ class LineChartPainter {
   }
 
   const LineChart& chart_;
+  double top_;
   double right_;
   double bottom_;
   Scale x_;
@@ -194,12 +209,25 @@ std::string marker(double x, double y, style::PlotIdentity identity, std::string
   return fmt::format(R"(<path d="{}z" class="{}"/>)", path, classes);
 }
 
-std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placement placed) {
-  Svg svg;
-  svg.title(plot_left, chart.title);
-  const LineChartPainter painter(lines);
+void share_ranges(std::vector<LineChart>& charts) {
+  for (const bool of_x : {true, false}) {
+    Extent all;
+    for (const LineChart& chart : charts) {
+      const Extent extent = extent_of(chart, of_x);
+      all = {std::min(all.low, extent.low), std::max(all.high, extent.high)};
+    }
+    for (LineChart& chart : charts) {
+      Axis& axis = of_x ? chart.x : chart.y;
+      if (!of_x && !axis.log && axis.from_zero) all.low = std::min(all.low, 0.0);
+      std::tie(axis.low, axis.high) = std::pair(all.low, all.high);
+    }
+  }
+}
+
+double draw(Svg& svg, const LineChart& lines, double top) {
+  const LineChartPainter painter(lines, top);
   painter.draw_on(svg);
-  return svg.finish(chart, id, painter.height(), placed);
+  return painter.lower_end();
 }
 
 }  // namespace attnscope::report
