@@ -36,9 +36,18 @@ std::vector<std::string> notes_of(const ComparisonView& view) {
   return notes;
 }
 
-/// Pre: one candidate.
+/// Returns the rows of one candidate, or one column for each of several.
+analysis::FactoredTable rows_for_people(const ComparisonView& view) {
+  if (view.sides.size() > 1) return candidates_table(view);
+  analysis::FactoredTable rows = comparison_table(view, view.worst_first());
+  rows.table.drop("differs");  // summed up above
+  rows.table.drop("cycles_ratio");
+  rows.table.drop_empty_columns();
+  return rows;
+}
+
 void print_for_people(const ComparisonView& view, Output& out) {
-  out.line(text(view.answer));
+  for (std::size_t i = 0; i < view.sides.size(); ++i) out.line(text(view.select_side(i).answer));
   for (const Message& words : {view.tally, view.differences}) {
     if (!words.empty()) out.line(text(words));
   }
@@ -49,11 +58,8 @@ void print_for_people(const ComparisonView& view, Output& out) {
     out.blank_line();
   }
   if (view.pairs() > 0) {
-    analysis::FactoredTable rows = comparison_table(view, view.worst_first());
+    const analysis::FactoredTable rows = rows_for_people(view);
     if (!rows.common.empty()) out.line(text(rows.common));
-    rows.table.drop("differs");  // summed up above
-    rows.table.drop("cycles_ratio");
-    rows.table.drop_empty_columns();
     out.table(rows.table);
     out.blank_line();
   }
@@ -123,10 +129,12 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   document["differences"] = rows_of(difference_data(view.sides.front()->result));
   for (std::size_t i = 0; view.sides.size() > 1 && i < view.sides.size(); ++i) {
     document["candidates"].push_back({{"candidate", view.sides[i]->name},
+                                      {"head", text(view.select_side(i).answer)},
                                       {"aligned", view.sides[i]->alignment.keywords()},
                                       {"answers", rows_of(answer_data(view.select_side(i)))},
                                       {"differences", rows_of(difference_data(view.sides[i]->result))}});
   }
+  if (view.sides.size() > 1) document["points"] = rows_of(candidates_data(view));
   document["rows"] = rows_of(comparison_data(view, sides.files));
   out.object(std::move(document), "attnscope-comparison");
 }
@@ -172,10 +180,7 @@ void print(const ComparedSides& sides, const ComparisonView& view, Output& out,
   if (out.has_format("json")) return print_json(sides, view, out);
   if (out.has_format("junit")) return print_junit(sides, view, failing);
   if (out.has_format("csv")) return out.table(comparison_data(view, sides.files));
-  for (std::size_t i = 0; i < view.sides.size(); ++i) {
-    if (i > 0) out.blank_line();
-    print_for_people(view.select_side(i), out);
-  }
+  print_for_people(view, out);
 }
 
 }  // namespace attnscope

@@ -12,6 +12,7 @@
 
 #include "messages/difference.h"
 #include "profiler/compare/comparison_view.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 
@@ -24,6 +25,13 @@ std::string change_text(const PointTable& points, const ComparedPair& pair, Want
     words.push_back(text(msg::difference::change{.base = each.base, .name = each.name, .other = each.other}));
   }
   return fmt::format("{}", fmt::join(words, "; "));
+}
+
+/// Returns "1.530 ms": with one digit more than usual, so that two times divide to their ratio.
+inline std::string precise_text(double ns) {
+  constexpr int digits = 4;
+  const UnitScale scale = unit_scale(ns, "ns");
+  return fmt::format("{} {}", number_text(ns * scale.factor, digits), scale.suffix);
 }
 
 /// Columns of changes, and the fields with their values.

@@ -33,7 +33,8 @@ Message change_range(double nearest, double farthest) {
     return msg::compare::factor_range{.high = high, .low = low};
   };
   const auto factor = [](double ratio) { return std::max(ratio, 1 / ratio); };
-  if (factor(farthest) > 2) return range(number_text(factor(nearest)), number_text(factor(farthest)), false);
+  constexpr double most_percent = 2 + 1e-9;  // rounding
+  if (factor(farthest) > most_percent) return range(number_text(factor(nearest)), number_text(factor(farthest)), false);
   const auto percent = [](double ratio) {
     const double change = 100 * std::abs(ratio - 1);
     return fmt::format("{:g}", change < 10 ? std::round(10 * change) / 10 : std::round(change));

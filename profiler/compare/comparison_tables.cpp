@@ -47,13 +47,6 @@ std::string with_remark(const std::string& what, const Message& remark) {
   return text(msg::compare::with_remark{.remark = remark, .what = what});
 }
 
-/// Returns "1.530 ms": with three more digits than a ratio near 1 has, so that two times divide to their ratio.
-std::string precise_text(double ns) {
-  constexpr int digits = 4;
-  const UnitScale scale = unit_scale(ns, "ns");
-  return fmt::format("{} {}", number_text(ns * scale.factor, digits), scale.suffix);
-}
-
 /// Returns the provenance of a side's time unless it is measured, and "throttled" if only this side was; empty for most
 /// times.
 std::string remark_of(const PointTable& points, const ComparedPair& pair, bool of_other) {

@@ -146,6 +146,11 @@ struct FactoredTable {
 /// For display: verdict, ratio, settings in which the rows differ, times that divide to the ratio, other differences,
 /// cycles, bytes, rounds, and the reason of an excluded row.
 [[nodiscard]] FactoredTable comparison_table(const ComparisonView&, std::vector<ComparisonLine>);
+/// For display: one row per point of the baseline with its time, and one column of ratios and verdicts per candidate,
+/// worst first.
+[[nodiscard]] FactoredTable candidates_table(const ComparisonView&);
+/// For export: the same with intervals; columns end with the number of the candidate, from 1.
+[[nodiscard]] Table candidates_data(const ComparisonView&);
 /// For export: one row per pair, then one per excluded row. `files`: by run.
 [[nodiscard]] Table comparison_data(const ComparisonView&, std::span<const std::string> files);
 /// For display, and for export (English only).

@@ -137,8 +137,18 @@ Figure strip_figure(const Context& context) {
   return figure;
 }
 
+/// Returns the worst rows of several candidates, with a column each.
+Table worst_of_candidates(const ComparisonView& view) {
+  auto [table, common] = candidates_table(view);
+  const std::size_t all = table.rows;
+  table.rows = std::min(all, max_first_page_rows);
+  const Message caption = msg::report::candidates_caption{.all = all, .rows = table.rows};
+  return fill_table(table, "worst", fmt::format("{} {}", text(caption), text(common)));
+}
+
 /// Returns the first rows by verdict, without columns that the page has no room for.
 Table worst_table(const ComparisonView& view) {
+  if (view.sides.size() > 1) return worst_of_candidates(view);
   std::vector<ComparisonLine> lines = view.worst_first();
   const std::size_t changed = view.count(Verdict::faster) + view.count(Verdict::slower);
   const std::size_t all = changed > 0 ? changed : lines.size();

@@ -303,9 +303,18 @@ TEST_F(Compare, several_candidates_are_compared_one_by_one) {
   };
   expect_two({before_, "--candidate", slow, fast});
   expect_two({before_, slow, fast});
-  EXPECT_THAT(compared({before_, "--candidate", slow, fast}).out,
-              AllOf(HasSubstr("1.500 [1.429"), HasSubstr("0.500 [0.476"), HasSubstr("FASTER 1, SLOWER 0"),
-                    HasSubstr("FASTER 0, SLOWER 1")));
+  const Outcome outcome = compared({before_, "--candidate", slow, fast});
+  EXPECT_THAT(outcome.out,
+              AllOf(::testing::StartsWith("slow against before: 1 of 2 configurations is SLOWER, by 50% (N 512)."),
+                    HasSubstr("\nfast against before: 1 of 1 configurations is FASTER, by 50%."),
+                    HasSubstr("FASTER 1, SLOWER 1, SAME 0, UNDECIDED 1"),
+                    HasSubstr(" 512    1 µs     1.500 [1.429, 1.575] SLOWER  0.500 [0.476, 0.525] FASTER\n")));
+  const nlohmann::json document =
+      nlohmann::json::parse(compared({before_, "--candidate", slow, fast, "--format", "json"}).out);
+  EXPECT_EQ(document["points"][0]["verdict_1"], "SLOWER");
+  EXPECT_NEAR(document["points"][0]["ratio_2"].get<double>(), 0.5, 1e-12);
+  EXPECT_TRUE(document["points"][1]["verdict_2"].is_null());
+  EXPECT_THAT(document["candidates"][1]["head"], HasSubstr("FASTER, by 50%."));
   EXPECT_EQ(compared({before_, "--candidate", fast, slow, "--fail-on-regression", "10"}).exit_code, 4);
   const fs::path all = folder_ / "all.attnscope";
   ASSERT_EQ(run(folder_, {"merge", before_, slow, fast, "-o", all}).exit_code, 0);

@@ -446,6 +446,29 @@ TEST_F(ComparisonTables, NamesSeveralCandidates) {
               ElementsAre("after", "after", "after", "later", "later", "later"));
 }
 
+TEST_F(ComparisonTables, CandidatesAreColumns) {
+  fixtures::Points runs;
+  runs.add({timed_at(512, 1000), timed_at(1024, 4000)}, fixtures::run(Provenance::measured, "before"));
+  runs.add({timed_at(512, 1010), timed_at(1024, 4010)}, fixtures::run(Provenance::measured, "same"));
+  runs.add({timed_at(1024, 8000)}, fixtures::run(Provenance::measured, "slow"));
+  const PointTable points = runs.table();
+  const ComparisonView view = view_of_runs(points);
+  const auto [table, common] = candidates_table(view);
+  std::vector<std::string> titles;
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  EXPECT_THAT(titles, ElementsAre("N", "before", "same", "slow"));
+  EXPECT_THAT(texts_of(table, "n"), ElementsAre("1024", "512")) << "worst first";
+  EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("4 µs", "1 µs"));
+  EXPECT_THAT(texts_of(table, "ratio_2"), ElementsAre("2.000 [1.905, 2.100] SLOWER", "–"));
+  EXPECT_EQ(table.tone_of(*table.find("ratio_2"), 0), Tone::worse);
+  EXPECT_EQ(table.tone_of(*table.find("ratio_1"), 0), Tone::muted) << "UNDECIDED";
+  EXPECT_THAT(text(common), HasSubstr("; assumed intervals"));
+  const Table data = candidates_data(view);
+  EXPECT_THAT(texts_of(data, "verdict_1"), ElementsAre("UNDECIDED", "UNDECIDED"));
+  EXPECT_THAT(texts_of(data, "verdict_2"), ElementsAre("SLOWER", ""));
+  EXPECT_THAT(texts_of(data, "ratio_2"), ElementsAre("2", ""));
+}
+
 TEST_F(ComparisonTables, ExportTableListsEachRow) {
   const std::vector<std::string> files{"a.attnscope", "b.attnscope"};
   const Table table = comparison_data(view_, files);

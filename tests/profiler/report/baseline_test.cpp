@@ -398,6 +398,9 @@ TEST(ReportBaseline, SimulatedPointsAreSeparateCandidate) {
   EXPECT_THAT(document.answer.text(), AllOf(HasSubstr("after against before: 7 of 20 configurations are SLOWER"),
                                             HasSubstr("simulated against before: ")));
   EXPECT_THAT(document.title, HasSubstr(text(msg::compare::all_candidates{.sides = 2})));
+  EXPECT_THAT(documents::column(*document.table, "ratio_1").front(), HasSubstr(" SLOWER")) << "worst first";
+  EXPECT_EQ(document.table->columns.back().title, "simulated");
+  EXPECT_LE(document.table->rows.size(), 8U);
   const auto& strips = std::get<StripChart>(document.figure->panels.at(0).picture);
   EXPECT_EQ(strips.rows.size(), 6U);
   EXPECT_EQ(strips.margin, 0.015) << "the wider of both";
