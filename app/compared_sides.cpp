@@ -62,16 +62,9 @@ class Loader {
         if (named_.try_emplace(std::filesystem::weakly_canonical(file), file).second) sources.push_back({file});
       }
     }
-    if (!noise.empty()) request.noise = read_noise(noise);
+    if (!noise.empty()) request.noise = read_noise(noise, sides_.code);
     loaded_ = load_runs(sources, request);
-    const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
-    if (!noise.empty() && std::ranges::none_of(loaded_.table.runs(), has_noise)) {
-      throw CommandError(
-          ExitCode::error,
-          "{}: its noise floor is of another GPU, driver or day (measure it again with `attnscope doctor "
-          "--noise -o FILE`)",
-          noise);
-    }
+    if (!noise.empty()) require_noise(loaded_, noise);
     for (const RunSummary& run : loaded_.runs) sides_.conditions.push_back(run_conditions(run));
   }
 
@@ -194,16 +187,6 @@ class Loader {
       }
       sides_.candidates.push_back({group.title(fmt::format("{}", fmt::join(parts, ", "))), group.rows});
     }
-  }
-
-  std::vector<StoredNoise> read_noise(const std::string& file) {
-    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-    std::vector<StoredNoise> noise = store.noise();
-    if (noise.empty())
-      throw CommandError(ExitCode::error, "{} has no noise floor (measure it with `attnscope doctor --noise -o FILE`)",
-                         file);
-    sides_.code = log_skipped_rows(store, sides_.code);
-    return noise;
   }
 
   [[nodiscard]] std::vector<Row> rows_of(const SideArgument& word) const {

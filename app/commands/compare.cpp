@@ -104,11 +104,7 @@ Action add_compare(CLI::App& command) {
       ->type_name("FIELDS")
       ->delimiter(',');
   add_tiles_option(command, options->tiles);
-  command
-      .add_option(
-          "--noise", options->noise,
-          "File with the noise floor from `attnscope doctor --noise`, in addition to that of the compared files")
-      ->type_name("FILE");
+  add_noise_option(command, options->noise);
   const auto percent = [&](const char* name, double& value, const char* help, double least, double most) {
     return command.add_option(name, value, help)
         ->transform([](std::string word) {

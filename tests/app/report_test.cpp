@@ -12,6 +12,7 @@
 #include <set>
 
 #include "browser.h"
+#include "fake_driver.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -139,6 +140,51 @@ TEST_F(ReportCommand, baseline_and_candidate_in_one_report) {
   EXPECT_EQ(run(folder_, {"report", before, after, "--baseline", before.string() + ":1", "-o", page}).exit_code, 0);
   EXPECT_EQ(text, content(page));
 }
+
+TEST_F(ReportCommand, shows_progress_on_a_terminal) {
+  if (!fs::exists("/usr/bin/script")) GTEST_SKIP() << "no script here (bsdutils)";
+  const fs::path page = folder_ / "a.html";
+  const std::string command = fmt::format("{} report {} -o {}", ATTNSCOPE_PROGRAM, ATTNSCOPE_SAMPLE, page.string());
+  const Outcome outcome = run(folder_, {"-qec", command, "/dev/null"}, {.program = "/usr/bin/script"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Analyzing 911 points"), ::testing::EndsWith("\r\033[K")));
+}
+
+TEST_F(ReportCommand, rejects_noise_of_other_files) {
+  const fs::path before = imported("before", "GPU X,mine,512,16,64,1000\n");
+  const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\n");
+  const std::vector<std::string> arguments{"report", after, "-o", folder_ / "a.html", "--noise", before};
+  EXPECT_EQ(run(folder_, arguments).exit_code, 2) << "no --baseline";
+  std::vector<std::string> compared = arguments;
+  compared.insert(compared.end(), {"--baseline", before});
+  EXPECT_THAT(expect_error(1, run(folder_, compared)).err, HasSubstr("has no noise floor"));
+}
+
+#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
+TEST_F(ReportCommand, uses_noise_of_another_file) {
+  const Process::Options gpu = on_fake_gpu();
+  const std::vector<std::string> points{"-a", "algorithm=naive", "-a", "N=[128,256]", "-a", "d=64", "-a", "heads=1"};
+  const auto recorded = [&](const std::string& name) {
+    const fs::path file = folder_ / (name + ".attnscope");
+    std::vector<std::string> arguments{"collect", "-q", "--no-verify", "--rounds", "5", "-d", "gpu", "-o", file};
+    arguments.insert(arguments.end(), points.begin(), points.end());
+    expect_exit(0, run(folder_, arguments, gpu));
+    return file;
+  };
+  const fs::path before = recorded("before");
+  const fs::path after = recorded("after");
+  const fs::path noise = folder_ / "noise.attnscope";
+  std::vector<std::string> measured{"doctor", "--noise", "--device", "0", "--recordings", "4", "-o", noise};
+  measured.insert(measured.end(), points.begin(), points.end());
+  ASSERT_EQ(run(folder_, measured, gpu).exit_code, 0);
+  const fs::path page = folder_ / "a.html";
+  const std::string calibrated = "measured noise between recordings: 2.";
+  expect_exit(0, run(folder_, {"report", after, "--baseline", before, "-o", page}));
+  EXPECT_THAT(content(page), Not(HasSubstr(calibrated)));
+  expect_exit(0, run(folder_, {"report", after, "--baseline", before, "--noise", noise, "-o", page}));
+  EXPECT_THAT(content(page), HasSubstr(calibrated));
+}
+#endif
 
 TEST_F(ReportCommand, folders_distinguish_files_of_one_name) {
   for (const char* name : {"before", "after"}) {
