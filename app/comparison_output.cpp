@@ -41,7 +41,10 @@ analysis::FactoredTable rows_for_people(const ComparisonView& view) {
   if (view.sides.size() > 1) return candidates_table(view);
   analysis::FactoredTable rows = comparison_table(view, view.worst_first());
   rows.table.drop("differs");  // summed up above
-  rows.table.drop("cycles_ratio");
+  const auto by_clocks = [](const analysis::ComparisonLine& line) {
+    return line.pair->verdict.undecided == analysis::Undecided::clocks;
+  };
+  if (std::ranges::none_of(view.lines(ComparisonView::Lines::pairs), by_clocks)) rows.table.drop("cycles_ratio");
   rows.table.drop_empty_columns();
   return rows;
 }
