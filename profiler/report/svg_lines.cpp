@@ -16,7 +16,7 @@ namespace attnscope::report {
 namespace {
 
 constexpr double label_height = 15;
-constexpr double widest_label = 240;
+constexpr double widest_label = 300;
 constexpr double label_mark = 12;  ///< space of the marker before a label
 
 struct Extent {

@@ -208,7 +208,7 @@ TEST_F(ImportCases, ImpossibleValuesAreNotCompared) {
   for (const bool swapped : {false, true}) {
     const Outcome result = run(folder_, {"compare", swapped ? other : base, "--candidate", swapped ? base : other});
     EXPECT_THAT(result.out + result.err,
-                AllOf(HasSubstr("impossible"), Not(HasSubstr("1 FASTER")), Not(HasSubstr("1 SLOWER"))));
+                AllOf(HasSubstr("impossible"), HasSubstr("FASTER 0, SLOWER 0")));
   }
 }
 
