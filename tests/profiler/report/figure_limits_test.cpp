@@ -75,7 +75,7 @@ TEST(FigureLimits, MarksAtOnePlaceAreLimited) {
 TEST(FigureLimits, StripsKeepBothEnds) {
   StripChart chart{.x_title = "ratio"};
   for (int row = 0; row < 4; ++row) {
-    StripRow& strip = chart.rows.emplace_back(StripRow{"fa2", 0, {}});
+    StripRow& strip = chart.rows.emplace_back(StripRow{.label = "fa2"});
     for (int k = 0; k < 5000; ++k) strip.marks.push_back({.x = 1 + 1e-5 * ((k * 7919) % 5000), .read_out_text = {}});
   }
   Figure figure{.id = "x", .title = "title"};

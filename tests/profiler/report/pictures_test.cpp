@@ -83,7 +83,7 @@ TEST(Report, MapsHaveSufficientDigits) {
   EXPECT_NE(number_text(map.low, map.digits), number_text(map.high, map.digits));
   const std::string uniform = text(msg::report::map_uniform{.percent = "*"});
   EXPECT_THAT(times.caption, HasSubstr(uniform.substr(0, uniform.find('*')) + "0."));
-  EXPECT_THAT(to_svg(times, 0, Placement::alone), HasSubstr(">" + number_text(map.low, map.digits) + " ms<"));
+  EXPECT_THAT(to_svg(times, 0, Placement::alone), HasSubstr(">0% = " + number_text(map.low, map.digits) + " ms<"));
 }
 
 TEST(Report, OutputIsDeterministic) {
@@ -156,7 +156,7 @@ TEST(Report, PointsAreExactInFiles) {
 
 TEST(ReportPictures, StripsShowAllMarksWithoutOverlap) {
   StripChart chart{.x_title = "ratio", .margin = 0.01, .margin_label = "margin"};
-  chart.rows.push_back({"FA2 d 64", 0, {}});
+  chart.rows.push_back({.label = "FA2 d 64", .identity = style::PlotIdentity{PlotSlot::circle, 0}});
   for (int k = 0; k < 5; ++k) chart.rows[0].marks.push_back({.x = 1, .read_out_text = "one"});
   chart.rows[0].marks.push_back({.x = 1.05, .low = 1.04, .high = 1.06, .read_out_text = "slower"});
   const Figure figure{.id = "x", .title = "Ratios", .panels = {{.alt = "alt", .picture = chart}}};
@@ -166,7 +166,7 @@ TEST(ReportPictures, StripsShowAllMarksWithoutOverlap) {
   for (auto at = std::sregex_iterator(svg.begin(), svg.end(), dot); at != std::sregex_iterator(); ++at)
     places.emplace((*at)[1].str(), (*at)[2].str());
   EXPECT_EQ(places.size(), 6U);
-  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"band\""), HasSubstr("class=\"b l0\""), HasSubstr("<title>slower</title>")));
+  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"band\""), HasSubstr("class=\"l b c00\""), HasSubstr("<title>slower</title>")));
 }
 
 TEST(ReportPictures, RatioTicksAreRoundAndInRange) {
