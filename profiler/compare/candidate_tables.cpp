@@ -60,8 +60,8 @@ std::string ratio_and_verdict(const ComparedPair& pair, bool assumed) {
 }
 
 Tone tone_of_verdict(const ComparedPair* pair) {
-  if (pair == nullptr || pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
-  if (pair->verdict.verdict == Verdict::same) return Tone::plain;
+  if (pair == nullptr || pair->verdict.verdict == Verdict::same) return Tone::plain;
+  if (pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
   return pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
 }
 

@@ -13,6 +13,7 @@
 
 #include "messages/compare.h"
 #include "messages/report.h"
+#include "profiler/compare/ratio_strip.h"
 #include "profiler/compare/recordings.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
@@ -26,6 +27,7 @@ using analysis::ComparisonView;
 using analysis::RatioInterval;
 using analysis::Row;
 using analysis::RunIndex;
+using analysis::StripGroup;
 using analysis::Verdict;
 
 constexpr std::size_t max_first_page_rows = 8;
@@ -65,39 +67,6 @@ Message no_partners(const analysis::ComparedSide& side) {
   return msg::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
 }
 
-/// Ratios of one row of the strip chart.
-struct StripGroup {
-  std::string label;
-  std::string algorithm;
-  std::vector<const ComparedPair*> pairs;
-};
-
-/// Groups pairs by candidate, algorithm and, if there are not too many, d.
-std::vector<StripGroup> strip_groups(const Context& context, bool by_d) {
-  const analysis::PointTable& table = context.table();
-  const BaselineComparison& compared = *context.compared;
-  std::map<std::tuple<std::size_t, std::size_t, std::string, std::int64_t>, StripGroup> groups;
-  for (std::size_t side = 0; side < compared.view.sides.size(); ++side) {
-    for (const ComparedPair& pair : compared.view.sides[side]->result.pairs) {
-      if (pair.verdict.time.unknown) continue;
-      const Row row = pair.other.front();
-      const std::string& algorithm = table.algorithm(row);
-      const std::int64_t d = by_d ? table.problem(row).d : 0;
-      StripGroup& group = groups[{side, table.algorithms().place(algorithm), algorithm, d}];
-      group.pairs.push_back(&pair);
-      if (group.pairs.size() > 1) continue;
-      group.algorithm = algorithm;
-      group.label = analysis::short_title(table.algorithms(), algorithm);
-      if (by_d) group.label += fmt::format(" d {}", d);
-      if (compared.view.sides.size() > 1) group.label += " · " + compared.view.sides[side]->name;
-    }
-  }
-  std::vector<StripGroup> all;
-  all.reserve(groups.size());
-  for (auto& [key, group] : groups) all.push_back(std::move(group));
-  return all;
-}
-
 StripMark strip_mark(const analysis::PointTable& table, const ComparedPair& pair) {
   const RatioInterval& time = pair.verdict.time;
   const bool changed = pair.verdict.verdict == Verdict::faster || pair.verdict.verdict == Verdict::slower;
@@ -115,8 +84,9 @@ StripMark strip_mark(const analysis::PointTable& table, const ComparedPair& pair
 Figure strip_figure(const Context& context) {
   constexpr std::size_t max_rows = 16;
   const ComparisonView& view = context.compared->view;
-  std::vector<StripGroup> groups = strip_groups(context, true);
-  if (groups.size() > max_rows) groups = strip_groups(context, false);
+  const std::vector<ComparisonLine> lines = view.lines(ComparisonView::Lines::pairs);
+  std::vector<StripGroup> groups = analysis::strip_groups(view, lines, true);
+  if (groups.size() > max_rows) groups = analysis::strip_groups(view, lines, false);
   const std::size_t all = groups.size();
   groups.resize(std::min(all, max_rows));
   const std::string margin = fmt::format("{}", 100 * view.margin);
@@ -126,7 +96,7 @@ Figure strip_figure(const Context& context) {
                    .rows = {}};
   for (const StripGroup& group : groups) {
     StripRow& row = chart.rows.emplace_back(StripRow{group.label, style::identity_of(group.algorithm)});
-    for (const ComparedPair* pair : group.pairs) row.marks.push_back(strip_mark(context.table(), *pair));
+    for (const std::size_t line : group.lines) row.marks.push_back(strip_mark(context.table(), *lines[line].pair));
   }
   Figure figure{.id = "ratios",
                 .title = text(msg::report::strip_title{.base = view.sides.front()->base}),

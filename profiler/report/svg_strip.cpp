@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/compare/ratio_strip.h"
 #include "profiler/report/svg.h"
 
 namespace attnscope::report {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double dot_spacing = 9;  ///< distance below which dots of one lane overlap
 constexpr double lane_height = 5.5;
-constexpr int most_lanes = 5;
 constexpr double least_row_height = 22;
 
 /// Returns the largest factor by which a mark or its interval differs from 1, with some room.
@@ -30,24 +30,6 @@ double end_of(const StripChart& chart) {
   return std::exp(1.08 * std::max(end, 0.002));
 }
 
-/// Returns the lane of each mark, 0 in the middle, then -1, 1, -2, ..., so that marks do not overlap. `x`: pixels.
-std::vector<int> lanes_of(const std::vector<double>& x) {
-  std::vector<std::size_t> order(x.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return x[i]; });
-  std::array<double, most_lanes> ends{};
-  ends.fill(-dot_spacing);
-  std::vector<int> lanes(x.size());
-  for (const std::size_t i : order) {
-    const auto free = std::ranges::find_if(ends, [&](double end) { return x[i] - end >= dot_spacing; });
-    const auto lane = static_cast<std::size_t>(free == ends.end() ? 0 : free - ends.begin());
-    ends.at(lane) = x[i];
-    const auto step = static_cast<int>((lane + 1) / 2);
-    lanes[i] = lane % 2 == 1 ? -step : step;
-  }
-  return lanes;
-}
-
 class StripPainter {
  public:
   StripPainter(const StripChart& chart, double top) : chart_(chart), end_(end_of(chart)), top_(top + 18) {
@@ -59,7 +41,7 @@ class StripPainter {
       std::vector<double> x;
       x.reserve(row.marks.size());
       for (const StripMark& mark : row.marks) x.push_back(at(mark.x));
-      lanes_.push_back(lanes_of(x));
+      lanes_.push_back(analysis::strip_lanes(x, dot_spacing));
       int most = 0;
       for (const int lane : lanes_.back()) most = std::max(most, std::abs(lane));
       const double height = std::max(least_row_height, lane_height * (2 * most + 1) + 9);
