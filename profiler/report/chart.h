@@ -46,8 +46,10 @@ struct Line {
 struct LineChart {
   Axis x;
   Axis y;
-  std::vector<Line> lines;
-  double height = 310;  ///< of the plot without axes, in pixels; more if the labels need it
+  std::vector<Line> lines = {};
+  double height = 240;      ///< of the plot without axes, in pixels; more if the labels need it
+  double band = 0;          ///< half width of the shaded band around 1; 0 for none
+  bool has_legend = false;  ///< only algorithms have labels at the line ends
 };
 /// Sets the same axis ranges in all charts, so that panels can be compared.
 void share_ranges(std::vector<LineChart>&);
@@ -100,17 +102,31 @@ struct Chart {
   std::variant<LineChart, HeatMap, StripChart> picture;
 };
 
+/// Values of one series.
+struct LegendRow {
+  Line look;  ///< without marks
+  std::vector<std::string> cells;
+};
+/// Table below the panels, with a sample of each line.
+struct Legend {
+  std::string corner = {};  ///< position of the values: "N 8k"
+  std::vector<std::string> columns = {};
+  std::vector<LegendRow> rows = {};
+};
+
 struct Figure {
   std::string id;            ///< letters, digits and hyphens, unique in the document: "io"
   std::string title;         ///< parts separated by " · "
   std::string caption = {};  ///< key of the marks, and what is not drawn
   std::vector<Chart> panels = {};
+  std::optional<LineChart> ratios = std::nullopt;  ///< of later panels to the first
+  Legend legend = {};
 };
 
 /// Placement of a picture: in a page with chart_style(), or in a separate file.
 enum class Placement { embedded, alone };
 /// A picture in a separate file contains the figure's title.
-[[nodiscard]] std::string to_svg(const Figure&, std::size_t panel, Placement);
+[[nodiscard]] std::string to_svg(const Figure&, Placement);
 /// Returns the CSS of all pictures of a page: light, dark, and print (light).
 [[nodiscard]] std::string chart_style();
 

@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
+#include "messages/curve_plot.h"
 #include "messages/report.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
@@ -18,6 +20,7 @@ namespace {
 using analysis::Curve;
 using analysis::CurveKind;
 using analysis::CurvePoint;
+using analysis::CurveSet;
 using analysis::Plot;
 using analysis::PlotKind;
 
@@ -58,7 +61,8 @@ std::string key_of(const LineChart& chart) {
 /// Lines of one GPU.
 struct CurvePanel {
   std::string device;
-  LineChart chart;
+  LineChart chart = {};
+  std::vector<const Curve*> curves = {};                            // of the lines
   std::map<std::string, std::vector<std::string>> sides = {};  // key: algorithm; labels and runs
 };
 
@@ -71,17 +75,17 @@ bool coincide(const LineChart& one, const LineChart& other) {
   });
 }
 
-/// Returns the curves, one panel per GPU; panels that coincide become one.
-std::vector<CurvePanel> curve_panels(const Context& context, const Plot& plot, bool bytes) {
+/// Returns the curves, one panel per GPU; panels that coincide become one. `set` outlives them.
+std::vector<CurvePanel> curve_panels(const Context& context, const CurveSet& set, bool bytes) {
   const analysis::Quantity quantity = bytes ? analysis::Quantity::dram : analysis::Quantity::time;
-  const analysis::CurveSet set = curves_of(context, plot);
   std::vector<CurvePanel> panels;
   bool has_values = false;
   const auto panel_of = [&](const std::string& device) -> CurvePanel& {
     const auto found = std::ranges::find(panels, device, &CurvePanel::device);
     if (found != panels.end()) return *found;
-    panels.push_back({.device = device, .chart = {}});
+    panels.push_back({.device = device});
     LineChart& chart = panels.back().chart;
+    chart.has_legend = true;
     chart.x = {set.queries ? text(msg::report::axis_keys{.n_q = *set.queries}) : text(msg::report::axis_length{}),
                Quantity::length, true};
     chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
@@ -95,10 +99,11 @@ std::vector<CurvePanel> curve_panels(const Context& context, const Plot& plot, b
           {point.n, point.value, point.low, point.high, read_out(line.label, point, bytes ? "byte" : "ns")});
     }
     panel.chart.lines.push_back(std::move(line));
+    panel.curves.push_back(&curve);
   };
   for (const Curve& curve : set.curves) {
-    if (curve.kind == CurveKind::compulsory || curve.quantity != quantity) continue;
-    has_values = has_values || (curve.kind == CurveKind::measured && !curve.points.empty());
+    if (curve.kind != CurveKind::measured || curve.quantity != quantity) continue;
+    has_values = has_values || !curve.points.empty();
     CurvePanel& panel = panel_of(curve.name.device);
     const std::string side = fmt::format("{}\n{}", curve.name.label, curve.name.age);
     std::vector<std::string>& known = panel.sides[curve.name.algorithm];
@@ -128,12 +133,103 @@ std::vector<CurvePanel> curve_panels(const Context& context, const Plot& plot, b
   return panels;
 }
 
+/// Returns the longest N at which all lines of algorithms have a point, or else any.
+double legend_position(const std::vector<CurvePanel>& panels) {
+  std::set<double> all;
+  std::vector<const Curve*> curves;
+  for (const CurvePanel& panel : panels) {
+    for (const Curve* curve : panel.curves) {
+      if (curve->kind == CurveKind::measured) curves.push_back(curve);
+    }
+  }
+  for (const Curve* curve : curves) {
+    for (const CurvePoint& point : curve->points) all.insert(point.n);
+  }
+  const auto is_common = [&](double n) {
+    return std::ranges::all_of(curves, [n](const Curve* curve) { return analysis::point_at(*curve, n) != nullptr; });
+  };
+  const auto last = std::find_if(all.rbegin(), all.rend(), is_common);
+  return last == all.rend() ? *all.rbegin() : *last;
+}
+
+/// Returns the values of each line at one N: of all panels, then the ratio to the model and the slope of the first.
+Legend legend_of(const std::vector<CurvePanel>& panels, const std::vector<std::string>& titles, const std::string& name,
+                 bool bytes) {
+  const double n = legend_position(panels);
+  Legend legend{.corner = fmt::format("N {}", length_text(n)), .columns = titles};
+  if (panels.size() == 1) legend.columns = {name};
+  const auto find = [](const CurvePanel& panel, const std::string& label) -> const Curve* {
+    const auto line = std::ranges::find(panel.chart.lines, label, &Line::label);
+    return line == panel.chart.lines.end() ? nullptr : panel.curves[static_cast<std::size_t>(line - panel.chart.lines.begin())];
+  };
+  const auto has_model = [](const Curve* curve) {
+    return std::ranges::any_of(curve->points, [](const CurvePoint& point) { return point.over_modeled.has_value(); });
+  };
+  const bool models = std::ranges::any_of(panels.front().curves, has_model);
+  if (models) legend.columns.push_back(text(msg::curve_plot::vs_model{}));
+  legend.columns.push_back(text(msg::curve_plot::slope{}));
+  const auto number = [](std::optional<double> value) { return value ? fmt::format("{:.2f}", *value) : "–"; };
+  for (const CurvePanel& panel : panels) {
+    for (const Line& line : panel.chart.lines) {
+      if (std::ranges::find(legend.rows, line.label, [](const LegendRow& row) { return row.look.label; }) !=
+          legend.rows.end())
+        continue;
+      LegendRow& row = legend.rows.emplace_back(LegendRow{line, {}});
+      row.look.marks.clear();
+      for (const CurvePanel& each : panels) {
+        const Curve* curve = find(each, line.label);
+        const CurvePoint* point = curve == nullptr ? nullptr : analysis::point_at(*curve, n);
+        row.cells.push_back(point == nullptr ? "–" : value_text(point->value, bytes ? "byte" : "ns"));
+      }
+      const Curve& curve = *find(panel, line.label);
+      const CurvePoint* point = analysis::point_at(curve, n);
+      row.cells.resize(legend.columns.size());
+      if (!line.identity) continue;
+      if (models) row.cells[panels.size()] = number(point == nullptr ? std::nullopt : point->over_modeled);
+      row.cells.back() = number(analysis::slope_at(curve, n));
+    }
+  }
+  return legend;
+}
+
+/// Returns the values of later panels divided by those of the first; nullopt if there are none.
+std::optional<LineChart> panel_ratios(const std::vector<CurvePanel>& panels, const std::string& sides) {
+  const CurvePanel& base = panels.front();
+  LineChart chart{.x = base.chart.x,
+                  .y = {text(msg::report::axis_panel_ratio{}), Quantity::number, false, false},
+                  .band = analysis::ratio_margin,
+                  .has_legend = true};
+  for (std::size_t i = 1; i < panels.size(); ++i) {
+    for (const Line& line : panels[i].chart.lines) {
+      const auto of_base = std::ranges::find(base.chart.lines, line.label, &Line::label);
+      if (!line.identity || of_base == base.chart.lines.end()) continue;
+      Line ratio = line;
+      ratio.marks.clear();
+      for (const Mark& mark : line.marks) {
+        const auto other = std::ranges::find(of_base->marks, mark.x, &Mark::x);
+        if (other == of_base->marks.end()) continue;
+        const double value = mark.y / other->y;
+        ratio.marks.push_back({.x = mark.x,
+                               .y = value,
+                               .read_out_text = text(msg::report::panel_ratio{.n = exact_text(mark.x),
+                                                                              .ratio = fmt::format("{:.3f}", value),
+                                                                              .series = line.label,
+                                                                              .sides = sides})});
+      }
+      if (!ratio.marks.empty()) chart.lines.push_back(std::move(ratio));
+    }
+  }
+  if (chart.lines.empty()) return std::nullopt;
+  return chart;
+}
+
 std::optional<Section> curve_section(const Context& context, PlotKind kind, const std::string& id) {
   constexpr std::size_t max_panels = 3;
   const Plot* plot = context.plot(kind);
   if (plot == nullptr) return std::nullopt;
   const bool bytes = kind == PlotKind::bytes;
-  std::vector<CurvePanel> panels = curve_panels(context, *plot, bytes);
+  const CurveSet set = curves_of(context, *plot, bytes);
+  std::vector<CurvePanel> panels = curve_panels(context, set, bytes);
   if (panels.empty()) return std::nullopt;
   const std::size_t devices = panels.size();
   panels.resize(std::min(devices, max_panels));
@@ -147,6 +243,17 @@ std::optional<Section> curve_section(const Context& context, PlotKind kind, cons
   figure.caption += context.unplotted_note(kind);
   if (devices > panels.size())
     figure.caption += " " + text(msg::report::panels_limited{.all = devices, .shown = panels.size()});
+  CurveSet titles;
+  for (const CurvePanel& panel : panels) titles.panels.push_back(panel.device);
+  const std::vector<std::string> short_titles = analysis::short_panel_titles(titles);
+  figure.legend = legend_of(panels, short_titles, name, bytes);
+  if (panels.size() > 1) {
+    const std::string percent = fmt::format("{:g}", 100 * analysis::ratio_margin);
+    const std::string sides = panels.size() == 2 ? fmt::format("{} / {}", short_titles[1], short_titles[0])
+                                                 : "÷ " + short_titles[0];
+    figure.ratios = panel_ratios(panels, sides);
+    if (figure.ratios) figure.caption += " " + text(msg::report::panel_ratio_key{.percent = percent, .sides = sides});
+  }
   std::vector<LineChart> charts;
   std::vector<std::string> names;
   for (CurvePanel& panel : panels) {

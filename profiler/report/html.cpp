@@ -38,7 +38,7 @@ tr:target{outline:2px solid var(--accent)}footer{margin-top:2rem;font-size:.82re
 @media print{details,.said,th button::after{display:none}body{max-width:none;padding:0;font-size:10pt;line-height:1.35}
 h1{font-size:15pt}h2{font-size:11pt;margin:5mm 0 1mm;break-after:avoid}.answer{font-size:10pt}
 figure{break-inside:avoid;margin:2mm 0}figcaption,.caption,.measured,footer,table{font-size:8pt}.caption{break-after:avoid;margin:1mm 0}footer{margin-top:4mm}
-td{min-width:0}td.w{min-width:0}th,td{padding:.3mm 1.2mm}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}
+td{min-width:0}td.w{min-width:0}td.n,main>.wide td{white-space:normal}th,td{padding:.3mm 1.2mm}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}
 th button{display:contents}a{color:inherit;text-decoration:none}}
 )css";
 
@@ -117,8 +117,7 @@ void write(std::string& out, const Table& table) {
 }
 
 void write(std::string& out, const Figure& figure) {
-  out += "<figure>";
-  for (std::size_t panel = 0; panel < figure.panels.size(); ++panel) out += to_svg(figure, panel, Placement::embedded);
+  out += "<figure>" + to_svg(figure, Placement::embedded);
   out += R"(<div class="said" aria-live="polite"></div>)";
   out += "<figcaption>" + markup(fmt::format("{}. {}", figure.title, figure.caption)) + "</figcaption></figure>\n";
 }

@@ -117,12 +117,11 @@ class MarkdownWriter {
 
  private:
   void add(const Figure& figure) {
-    for (std::size_t panel = 0; panel < figure.panels.size(); ++panel) {
-      const std::string name =
-          figure.panels.size() > 1 ? fmt::format("{}-{}.svg", figure.id, panel + 1) : figure.id + ".svg";
-      files_.attachments.push_back({name, to_svg(figure, panel, Placement::alone) + "\n"});
-      files_.text += fmt::format("![{}](<{}/{}>)\n\n", markdown(figure.panels[panel].alt), folder_, name);
-    }
+    const std::string name = figure.id + ".svg";
+    files_.attachments.push_back({name, to_svg(figure, Placement::alone) + "\n"});
+    std::string alt;
+    for (const Chart& chart : figure.panels) alt += fmt::format("{}{}", alt.empty() ? "" : " ", chart.alt);
+    files_.text += fmt::format("![{}](<{}/{}>)\n\n", markdown(alt), folder_, name);
     files_.text += markdown(fmt::format("{}. {}", figure.title, figure.caption)) + "\n\n";
   }
 

@@ -123,19 +123,15 @@ std::optional<LineChart> ratio_chart(const Context& context, const ComparisonVie
   LineChart chart;
   chart.x = {text(msg::report::axis_length{}), Quantity::length, true};
   chart.y = {text(msg::report::axis_ratio{.base = view.sides.front()->base}), Quantity::number, false, false};
-  double least = lines.drawn.front().at.begin()->first;
-  double most = least;
   std::vector<std::vector<std::string>> words;
   words.reserve(lines.drawn.size());
   for (const RatioLine& each : lines.drawn) words.push_back(each.words);
-  std::map<std::string, std::size_t> of_algorithm;
   for (const RatioLine& each : lines.drawn) {
     const std::string label = line_title(each.words, words);
     const Row first = each.at.begin()->second->other.front();
     const std::string& algorithm = context.table().algorithm(first);
     Line line{.label = label,
               .identity = style::identity_of(algorithm),
-              .dashed = of_algorithm[algorithm]++ % 2 == 1,
               .provenance = context.table().run(first).provenance};
     for (const auto& [n, pair] : each.at) {
       const RatioInterval& time = pair->verdict.time;
@@ -145,17 +141,10 @@ std::optional<LineChart> ratio_chart(const Context& context, const ComparisonVie
                                                              .ratio = analysis::ratio_text(time),
                                                              .series = label,
                                                              .verdict = analysis::to_string(pair->verdict.verdict)})});
-      least = std::min(least, n);
-      most = std::max(most, n);
     }
     chart.lines.push_back(std::move(line));
   }
-  for (const double value : {1.0, 1 / (1 + view.margin), 1 + view.margin}) {
-    const std::string label = value == 1 ? text(msg::report::ratio_one{}) : std::string();
-    chart.lines.push_back({.label = label,
-                           .provenance = Provenance::modeled,
-                           .marks = {{least, value, value, value, ""}, {most, value, value, value, ""}}});
-  }
+  chart.band = view.margin;
   return chart;
 }
 
@@ -177,7 +166,7 @@ std::optional<Figure> ratio_figure(const Context& context) {
   }
   if (charts.empty()) return std::nullopt;
   add_panels(figure, std::move(charts), names,
-             [&](const LineChart& chart) { return text(msg::report::alt_ratio{.lines = chart.lines.size() - 3}); });
+             [&](const LineChart& chart) { return text(msg::report::alt_ratio{.lines = chart.lines.size()}); });
   return figure;
 }
 

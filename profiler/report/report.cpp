@@ -113,8 +113,8 @@ std::string problem_text(const Context& context, std::span<const analysis::Row> 
 namespace {
 
 analysis::CurveSet curves_over(const Context& context, const analysis::Plot& plot, std::span<const analysis::Row> rows,
-                               analysis::Ordinate ordinate) {
-  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile};
+                               analysis::Ordinate ordinate, bool residuals = false) {
+  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile, .residuals = residuals};
   for (const analysis::Row row : rows) request.algorithms.insert(context.table().algorithm(row));
   return analysis::build_curves(context.table(), rows, request);
 }
@@ -142,10 +142,10 @@ std::vector<analysis::Row> shown_rows(const Context& context, const analysis::Pl
   return {shown.begin(), shown.end()};
 }
 
-analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {
+analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot, bool residuals) {
   if (plot.kind == analysis::PlotKind::time)
     return curves_over(context, plot, plot.filter.rows(), analysis::Ordinate::time);
-  return curves_over(context, plot, shown_rows(context, plot), plot.ordinate());
+  return curves_over(context, plot, shown_rows(context, plot), plot.ordinate(), residuals);
 }
 
 std::string series_text(const Context& context, const analysis::SeriesName& name) {
@@ -181,11 +181,10 @@ Paragraph plain_paragraph(const Message& message) {
 
 void add_panels(Figure& figure, std::vector<LineChart> charts, const std::vector<std::string>& names,
                 const std::function<std::string(const LineChart&)>& alt) {
-  constexpr double height_of_two = 210;
-  constexpr double height_of_three = 160;
+  constexpr double height_of_several = 190;
   share_ranges(charts);
   for (std::size_t i = 0; i < charts.size(); ++i) {
-    if (charts.size() > 1) charts[i].height = charts.size() == 2 ? height_of_two : height_of_three;
+    if (charts.size() > 1) charts[i].height = height_of_several;
     std::string words = alt(charts[i]);
     figure.panels.push_back(
         {.panel = charts.size() > 1 ? names[i] : "", .alt = std::move(words), .picture = std::move(charts[i])});

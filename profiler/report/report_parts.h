@@ -113,7 +113,8 @@ struct DeviceRoofline {
 /// Rows of a problem from which times, bytes and bottlenecks are taken: those of its time curves, one per series and N.
 /// Rows without a time are added where their run has no time at that N.
 [[nodiscard]] std::vector<analysis::Row> shown_rows(const Context&, const analysis::Plot&);
-[[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);
+/// `residuals`: sets CurvePoint::over_modeled of bytes.
+[[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&, bool residuals = false);
 /// Returns algorithm, label and other distinguishing parts: "FA2 · H200".
 [[nodiscard]] std::string series_text(const Context&, const analysis::SeriesName&);
 /// Returns the series without its device.

@@ -25,8 +25,8 @@ std::string colors(bool dark) {
   using style::Token;
   const auto token = [dark](Token each) { return style::hex(style::color(each).in(dark)); };
   std::string rules = fmt::format(
-      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{3}}}",
-      token(Token::surface), token(Token::ink), token(Token::grid), token(Token::reference));
+      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.u{{fill:{4}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{3}}}",
+      token(Token::surface), token(Token::ink), token(Token::grid), token(Token::reference), token(Token::muted));
   for (std::size_t place = 0; place < style::plot_slots * style::slot_variants; ++place) {
     const style::PlotIdentity identity = style::category_identity(place);
     rules += fmt::format(".{}{{color:{}}}", color_class(identity), style::hex(style::color(identity).in(dark)));
@@ -225,24 +225,6 @@ std::string fit_text(const std::string& words, double width, double letter) {
     if (letters > most) return words.substr(0, cut) + "…";
   }
   return words;
-}
-
-std::string to_svg(const Figure& figure, std::size_t panel, Placement placed) {
-  constexpr double title_height = 26;
-  const Chart& chart = figure.panels.at(panel);
-  const bool several = figure.panels.size() > 1;
-  const std::string title = chart.panel.empty() ? figure.title : fmt::format("{} · {}", figure.title, chart.panel);
-  Svg svg;
-  double top = 4;
-  if (placed == Placement::alone) {
-    svg.title(plot_left, title);
-    top += title_height;
-  } else if (!chart.panel.empty()) {
-    svg.text(plot_left, top + 14, chart.panel, Svg::Anchor::start, "h");
-    top += title_height;
-  }
-  const double bottom = std::visit([&](const auto& picture) { return draw(svg, picture, top); }, chart.picture);
-  return svg.finish(title, chart.alt, several ? fmt::format("{}-{}", figure.id, panel + 1) : figure.id, bottom, placed);
 }
 
 }  // namespace attnscope::report

@@ -80,6 +80,21 @@ class Scale {
 /// Returns ticks for ratios within [1 / end, end].
 [[nodiscard]] std::vector<double> ratio_ticks(double end);
 
+/// Place of a line chart: the area of its axes, and the width for labels to the right of it.
+struct PlotBox {
+  double left = plot_left;
+  double right = picture_width;
+  double top = 0;
+  double bottom = 0;
+  double room = 0;      ///< 0: no labels
+  bool y_axis = true;   ///< labels of the y axis
+};
+void draw_lines(Svg&, const LineChart&, const PlotBox&);
+/// Returns the width of the labels at the line ends.
+[[nodiscard]] double label_room(const LineChart&);
+/// Draws a short piece of a line with its marker.
+void draw_sample(Svg&, const Line&, double x, double y);
+
 /// Draw a picture below `top` and return the y of its lower end.
 double draw(Svg&, const LineChart&, double top);
 double draw(Svg&, const HeatMap&, double top);

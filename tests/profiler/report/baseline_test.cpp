@@ -11,8 +11,10 @@
 
 #include "kernels/model/ceilings.h"
 #include "messages/compare.h"
+#include "messages/curve_plot.h"
 #include "messages/difference.h"
 #include "messages/report.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/report/report_parts.h"
@@ -158,7 +160,22 @@ TEST(ReportBaseline, GpusArePanelsWithEqualAxes) {
   const auto& other = std::get<LineChart>(time.panels[1].picture);
   EXPECT_LT(one.y.low, one.y.high);
   EXPECT_EQ(std::pair(one.y.low, one.y.high), std::pair(other.y.low, other.y.high));
-  EXPECT_THAT(to_svg(time, 1, Placement::embedded), AllOf(HasSubstr(">H100 PCIe<"), HasSubstr("id=\"time-2\"")));
+  EXPECT_THAT(to_svg(time, Placement::embedded), AllOf(HasSubstr(">H200<"), HasSubstr(">H100 PCIe<")));
+  ASSERT_TRUE(time.ratios);
+  EXPECT_THAT(time.caption, HasSubstr(text(msg::report::panel_ratio_key{.percent = "3", .sides = "H100 / H200"})));
+  EXPECT_EQ(time.ratios->band, analysis::ratio_margin);
+  for (const Line& line : time.ratios->lines) {
+    for (const Mark& mark : line.marks) EXPECT_NEAR(mark.y, line.label == "FA2" ? 3 : 1, 1e-9) << line.label;
+  }
+  const Legend& legend = time.legend;
+  EXPECT_EQ(legend.columns, (std::vector<std::string>{"H200", "H100", text(msg::curve_plot::slope{})}));
+  const auto fa2 = std::ranges::find(legend.rows, "FA2", [](const LegendRow& row) { return row.look.label; });
+  ASSERT_NE(fa2, legend.rows.end());
+  const Line& line = documents::lines_of(time).at(static_cast<std::size_t>(fa2 - legend.rows.begin()));
+  EXPECT_EQ(legend.corner, "N 8k") << "Naive has no longer N";
+  const Mark& mark = *std::ranges::find(line.marks, 8192, &Mark::x);
+  EXPECT_EQ(fa2->cells.at(0), text(Nanoseconds(mark.y)));
+  EXPECT_EQ(fa2->cells.at(1), text(Nanoseconds(3 * mark.y)));
 }
 
 TEST(ReportBaseline, VerdictsFollowData) {
@@ -280,7 +297,7 @@ TEST(ReportBaseline, OlderRunsAreDashed) {
       slots.insert(of[0]->identity->slot);
     }
     EXPECT_EQ(slots.size(), 3U) << section;
-    const std::string svg = to_svg(figure, 0, Placement::alone);
+    const std::string svg = to_svg(figure, Placement::alone);
     EXPECT_THAT(svg, AllOf(HasSubstr("class=\"f c00\""), HasSubstr("class=\"l s q c00\"")));
   }
 }

@@ -83,7 +83,7 @@ TEST(Report, MapsHaveSufficientDigits) {
   EXPECT_NE(number_text(map.low, map.digits), number_text(map.high, map.digits));
   const std::string uniform = text(msg::report::map_uniform{.percent = "*"});
   EXPECT_THAT(times.caption, HasSubstr(uniform.substr(0, uniform.find('*')) + "0."));
-  EXPECT_THAT(to_svg(times, 0, Placement::alone), HasSubstr(">0% = " + number_text(map.low, map.digits) + " ms<"));
+  EXPECT_THAT(to_svg(times, Placement::alone), HasSubstr(">0% = " + number_text(map.low, map.digits) + " ms<"));
 }
 
 TEST(Report, OutputIsDeterministic) {
@@ -160,13 +160,28 @@ TEST(ReportPictures, StripsShowAllMarksWithoutOverlap) {
   for (int k = 0; k < 5; ++k) chart.rows[0].marks.push_back({.x = 1, .read_out_text = "one"});
   chart.rows[0].marks.push_back({.x = 1.05, .low = 1.04, .high = 1.06, .read_out_text = "slower"});
   const Figure figure{.id = "x", .title = "Ratios", .panels = {{.alt = "alt", .picture = chart}}};
-  const std::string svg = to_svg(figure, 0, Placement::embedded);
+  const std::string svg = to_svg(figure, Placement::embedded);
   const std::regex dot("<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\"");
   std::set<std::pair<std::string, std::string>> places;
   for (auto at = std::sregex_iterator(svg.begin(), svg.end(), dot); at != std::sregex_iterator(); ++at)
     places.emplace((*at)[1].str(), (*at)[2].str());
   EXPECT_EQ(places.size(), 6U);
   EXPECT_THAT(svg, AllOf(HasSubstr("class=\"band\""), HasSubstr("class=\"l b c00\""), HasSubstr("<title>slower</title>")));
+}
+
+TEST(ReportPictures, CoincidingMarksAreShiftedApart) {
+  LineChart chart{.x = {"N", Quantity::length, true}, .y = {"time", Quantity::nanoseconds, true}};
+  for (const char* name : {"one", "other"}) {
+    Line& line = chart.lines.emplace_back(Line{.label = name, .identity = style::PlotIdentity{PlotSlot::circle, 0}});
+    line.marks = {{.x = 1024, .y = 5, .read_out_text = name}, {.x = 2048, .y = 9, .read_out_text = name}};
+  }
+  const std::string svg =
+      to_svg({.id = "x", .title = "Times", .panels = {{.alt = "alt", .picture = chart}}}, Placement::embedded);
+  const std::regex dot("<title>(one|other)</title><circle cx=\"([0-9.]+)\"");
+  std::set<std::string> places;
+  for (auto at = std::sregex_iterator(svg.begin(), svg.end(), dot); at != std::sregex_iterator(); ++at)
+    places.insert((*at)[2].str());
+  EXPECT_EQ(places.size(), 4U);
 }
 
 TEST(ReportPictures, RatioTicksAreRoundAndInRange) {

@@ -315,7 +315,7 @@ TEST(Report, MarksSimulatedData) {
   EXPECT_THAT(document.measured[1], HasSubstr(counted));
   EXPECT_THAT(document.table->caption, HasSubstr(text(title(Provenance::simulated))));
   EXPECT_THAT(document.answer.text(), HasSubstr(text(msg::report::simulated_gpu{.device = "H200"})));
-  const std::string svg = to_svg(*figure(document, "io"), 0, Placement::alone);
+  const std::string svg = to_svg(*figure(document, "io"), Placement::alone);
   EXPECT_THAT(svg, AllOf(HasSubstr("class=\"l d c00\""), HasSubstr("class=\"e c00\"")));
   EXPECT_THAT(svg, Not(HasSubstr("class=\"f c00\"")));
 }

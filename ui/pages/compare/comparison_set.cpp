@@ -16,17 +16,16 @@ namespace {
 
 using analysis::ComparedPair;
 using analysis::ComparedSide;
+using analysis::Verdict;
 using SidePtr = std::shared_ptr<const ComparedSide>;
 
-constexpr int width_sample_rows = 200;  ///< Rows used to estimate column widths.
+constexpr int width_sample_rows = 2000;  ///< Rows used to estimate column widths.
 
-QString summary_of(const CompareResult& of) {
-  const analysis::ComparisonView& view = of.table->view();
-  QStringList lines;
-  for (const Message& each : view.evidence) lines << qtext(each);
-  lines << (view.differences.empty() ? qtext(msg::compare::nothing_differs{}) : qtext(view.differences));
-  if (!of.table->common().empty()) lines << qtext(of.table->common());
-  return lines.join(QLatin1Char('\n'));
+constexpr auto not_compared_key = "not_compared";
+
+QString verdict_key(const ComparedPair* pair) {
+  return pair == nullptr ? QString::fromLatin1(not_compared_key)
+                         : to_qstring(analysis::to_string(pair->verdict.verdict)).toLower();
 }
 
 }  // namespace
@@ -68,9 +67,29 @@ std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& 
   return cancelled && cancelled() ? nullptr : set;
 }
 
-ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side)
-    : set_(std::move(set)), side_(side), view_(side ? set_->view.select_side(*side) : set_->view) {
+std::vector<VerdictCount> verdict_counts(const analysis::ComparisonView& view) {
+  std::vector<VerdictCount> counts;
+  for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
+    counts.push_back({.key = to_qstring(analysis::to_string(verdict)).toLower(),
+                      .title = qtext(analysis::verdict_title(verdict)),
+                      .count = view.count(verdict)});
+  }
+  if (view.left_out > 0) {
+    counts.push_back({.key = QString::fromLatin1(not_compared_key),
+                      .title = qtext(msg::compare::not_compared{}),
+                      .count = view.left_out});
+  }
+  return counts;
+}
+
+ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side,
+                                 RowFilter filter)
+    : set_(std::move(set)),
+      side_(side),
+      filter_(std::move(filter)),
+      view_(side ? set_->view.select_side(*side) : set_->view) {
   lines_ = view_.lines(analysis::ComparisonView::Lines::all);
+  apply_filter();
   line_by_row_.assign(set_->points()->size(), 0);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const auto take = [&](const std::vector<Row>& rows) {
@@ -87,6 +106,21 @@ ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::
     }
   }
   make_table();
+}
+
+void ComparisonTable::apply_filter() {
+  if (filter_.empty()) return;
+  std::vector<bool> in_group(lines_.size(), filter_.group.isEmpty());
+  for (const analysis::StripGroup& group : analysis::strip_groups(view_, lines_, true)) {
+    if (group.label != filter_.group.toStdString()) continue;
+    for (const std::size_t line : group.lines) in_group[line] = true;
+  }
+  std::vector<analysis::ComparisonLine> shown;
+  for (std::size_t line = 0; line < lines_.size(); ++line) {
+    const bool has_verdict = filter_.verdict.isEmpty() || verdict_key(lines_[line].pair) == filter_.verdict;
+    if (in_group[line] && has_verdict) shown.push_back(lines_[line]);
+  }
+  lines_ = std::move(shown);
 }
 
 std::optional<ShownPoint> ComparisonTable::point(std::size_t line, bool of_other) const {
@@ -118,21 +152,26 @@ CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {
   if (found.set == nullptr) return found;  // Cancelled.
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
-  const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;
-  found.table = known ? asked.table : std::make_shared<const ComparisonTable>(found.set, side);
+  const auto table_of = [&](const std::shared_ptr<const ComparisonTable>& old, const RowFilter& filter) {
+    const bool known =
+        old != nullptr && old->set() == found.set && old->side() == side && old->filter() == filter;
+    return known ? old : std::make_shared<const ComparisonTable>(found.set, side, filter);
+  };
+  found.all = table_of(asked.all, {});
+  found.table = asked.filter.empty() ? found.all : table_of(asked.table, asked.filter);
+  if (found.table->table().rows == 0) found.table = found.all;  // The rows of the filter are gone.
   const analysis::Table& table = found.table->table();
   found.rows = table.ordered(static_cast<std::size_t>(std::max(0, find_column_index(table, asked.sorted_by))),
                              asked.order == Qt::DescendingOrder);
   found.longest = longest_texts(table, width_sample_rows);
   std::vector<Row> candidates;
-  for (const SidePtr& each : found.table->view().sides) {
+  for (const SidePtr& each : found.all->view().sides) {
     for (const ComparedPair& pair : each->result.pairs) candidates.push_back(pair.other.front());
   }
   found.partners = !candidates.empty() ||
                    std::ranges::any_of(set.view.sides, [](const SidePtr& each) { return has_match(each->result); });
   if (!found.partners) return found;
   found.simulated = simulated_groups(*set.points(), candidates);
-  found.summary = summary_of(found);
   return found;
 }
 
