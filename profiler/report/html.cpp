@@ -20,14 +20,14 @@ constexpr std::string_view page_style = R"css(
 body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:66rem;background:var(--surface);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
 header{display:flex;justify-content:space-between;align-items:baseline;gap:1rem}
 h1{margin:.2rem 0;font-size:1.45rem}h2{margin:1.6rem 0 .3rem;font-size:1.1rem}
-a{color:var(--accent)}p{margin:.45rem 0}.answer{font-size:1.05rem}.date,.measured,li{color:var(--muted)}.measured{font-size:.88rem;margin:.2rem 0}
+a{color:var(--accent)}p{margin:.45rem 0}.answer{font-size:1.05rem}.date{white-space:nowrap}.date,.measured,li{color:var(--muted)}.measured{font-size:.88rem;margin:.2rem 0}
 figure{margin:.6rem 0}figcaption,.caption{font-size:.88rem;padding:.3rem 0}
 svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px solid var(--accent)}
 .said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
 table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid var(--grid);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
 td.n,main>.wide td{white-space:nowrap}td.w{min-width:9rem}
-.better,.worse{font-weight:600}.better{color:var(--faster)}.worse{color:var(--slower)}.open{border:1px solid var(--muted);border-radius:3px;padding:0 .25em}
+.better,.worse{font-weight:600}.better{color:var(--faster)}.worse{color:var(--slower)}.open{border:1px solid var(--muted);border-radius:3px;padding:0 .25em;display:inline-block}
 summary{cursor:pointer;margin-top:1.6rem}
 details .wide{width:calc(100vw - 3.4rem);margin-left:calc(50% - 50vw + 1.7rem)}details table{font-size:.75rem}
 details td,details th{padding:.12rem .35rem}details td.n{white-space:normal}#points td.n{white-space:nowrap}#runs td{min-width:4.2rem}details td.w{min-width:8rem}details td.w,#runs td{overflow-wrap:anywhere}
@@ -35,10 +35,10 @@ th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
 tr:target{outline:2px solid var(--accent)}footer{margin-top:2rem;font-size:.82rem;color:var(--muted)}
 @page{size:A4;margin:15mm;@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif}}
-@media print{details,.said,th button::after{display:none}body{max-width:none;padding:0;font-size:10pt;line-height:1.35}
+@media print{details,.said,th button::after{display:none}body{max-width:none;padding:0;font-size:10pt;line-height:1.35}p{margin:1mm 0}
 h1{font-size:15pt}h2{font-size:11pt;margin:5mm 0 1mm;break-after:avoid}.answer{font-size:10pt}
 figure{break-inside:avoid;margin:2mm 0}figcaption,.caption,.measured,footer,table{font-size:8pt}.caption{break-after:avoid;margin:1mm 0}footer{margin-top:4mm}
-td{min-width:0}td.w{min-width:0}td.n,main>.wide td{white-space:normal}th,td{padding:.3mm 1.2mm}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}
+td{min-width:0}td.w{min-width:0}main>.wide td{white-space:normal}main>.wide td.n{white-space:nowrap}th,td{padding:.3mm .8mm}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}
 th button{display:contents}a{color:inherit;text-decoration:none}}
 )css";
 
@@ -93,7 +93,9 @@ std::string cell_of(const TableCell& cell, const analysis::Column& column) {
                                 : cell.tone == Tone::worse ? "worse"
                                 : cell.tone == Tone::muted ? "open"
                                                            : "";
-  const std::string words = linked(cell.text, cell.row);
+  std::string words = linked(cell.text, cell.row);
+  // A verdict is below its interval.
+  if (const std::size_t end = words.find("] "); end != std::string::npos) words.insert(end + 2, "<br>");
   out += tone.empty() ? words : fmt::format(R"(<span class="{}">{}</span>)", tone, words);
   return out + "</td>";
 }

@@ -16,6 +16,7 @@ namespace attnscope::report {
 namespace {
 
 constexpr double label_height = 15;
+constexpr double label_gap = 4;
 constexpr double widest_label = 300;
 constexpr double longest_lead = 90;  ///< from the end of a line to its label
 constexpr double label_mark = 12;  ///< space of the marker before a label
@@ -114,7 +115,7 @@ class LineChartPainter {
       svg.line(x_.at(tick.at), box_.bottom, x_.at(tick.at), box_.bottom + 4, "a");
       const double half = width_of(tick.label) / 2;
       if (x_.at(tick.at) - half < end) continue;
-      end = x_.at(tick.at) + half;
+      end = x_.at(tick.at) + half + label_gap;
       svg.text(x_.at(tick.at), box_.bottom + 17, tick.label, Svg::Anchor::middle);
     }
     svg.line(box_.left, box_.bottom, box_.right, box_.bottom, "a");

@@ -16,7 +16,9 @@ namespace {
 
 constexpr double dot_spacing = 9;  ///< distance below which dots of one lane overlap
 constexpr double lane_height = 5.5;
-constexpr double least_row_height = 22;
+constexpr double low_lane_height = 3.5;  ///< with many rows
+constexpr std::size_t many_rows = 10;
+constexpr double least_row_height = 20;
 
 /// Returns the largest factor by which a mark or its interval differs from 1, with some room.
 double end_of(const StripChart& chart) {
@@ -32,7 +34,11 @@ double end_of(const StripChart& chart) {
 
 class StripPainter {
  public:
-  StripPainter(const StripChart& chart, double top) : chart_(chart), end_(end_of(chart)), top_(top + 18) {
+  StripPainter(const StripChart& chart, double top)
+      : chart_(chart),
+        lane_(chart.rows.size() > many_rows ? low_lane_height : lane_height),
+        end_(end_of(chart)),
+        top_(top + 18) {
     double widest = 60;
     for (const StripRow& row : chart.rows) widest = std::max(widest, width_of(row.label) + 14);
     left_ = std::min(widest, widest_label);
@@ -44,7 +50,7 @@ class StripPainter {
       lanes_.push_back(analysis::strip_lanes(x, dot_spacing));
       int most = 0;
       for (const int lane : lanes_.back()) most = std::max(most, std::abs(lane));
-      const double height = std::max(least_row_height, lane_height * (2 * most + 1) + 9);
+      const double height = std::max(least_row_height, lane_ * (2 * most + 1) + 8);
       middle_.push_back(y + height / 2);
       y += height;
     }
@@ -83,19 +89,20 @@ class StripPainter {
     // Intervals are behind all dots.
     for (std::size_t k = 0; k < row.marks.size(); ++k) {
       const StripMark& mark = row.marks[k];
-      const double y = middle_[i] + lane_height * lanes_[i][k];
+      const double y = middle_[i] + lane_ * lanes_[i][k];
       if (mark.low < mark.high) svg.line(at(mark.low), y, at(mark.high), y, "l b " + color);
     }
     for (std::size_t k = 0; k < row.marks.size(); ++k) {
       const StripMark& mark = row.marks[k];
       svg.open_mark(mark.read_out_text);
-      svg.raw(marker(at(mark.x), middle_[i] + lane_height * lanes_[i][k],
+      svg.raw(marker(at(mark.x), middle_[i] + lane_ * lanes_[i][k],
                      row.identity.value_or(style::PlotIdentity{}), (mark.hollow ? "e " : "f ") + color));
       svg.close();
     }
   }
 
   const StripChart& chart_;
+  double lane_;
   double end_;
   double top_;
   double left_ = 0;

@@ -486,6 +486,7 @@ void ComparePage::select_point_of(int row, bool of_other) {
   } else if (const auto partner = shown_->point(line_of(row), !of_other)) {
     emit_selected(*partner);
   }
+  restore_mark();  // Rings it in the plot.
 }
 
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
