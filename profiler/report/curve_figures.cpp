@@ -62,7 +62,7 @@ std::string key_of(const LineChart& chart) {
 struct CurvePanel {
   std::string device;
   LineChart chart = {};
-  std::vector<const Curve*> curves = {};                            // of the lines
+  std::vector<const Curve*> curves = {};                       // of the lines
   std::map<std::string, std::vector<std::string>> sides = {};  // key: algorithm; labels and runs
 };
 
@@ -160,7 +160,8 @@ Legend legend_of(const std::vector<CurvePanel>& panels, const std::vector<std::s
   if (panels.size() == 1) legend.columns = {name};
   const auto find = [](const CurvePanel& panel, const std::string& label) -> const Curve* {
     const auto line = std::ranges::find(panel.chart.lines, label, &Line::label);
-    return line == panel.chart.lines.end() ? nullptr : panel.curves[static_cast<std::size_t>(line - panel.chart.lines.begin())];
+    return line == panel.chart.lines.end() ? nullptr
+                                           : panel.curves[static_cast<std::size_t>(line - panel.chart.lines.begin())];
   };
   const auto has_model = [](const Curve* curve) {
     return std::ranges::any_of(curve->points, [](const CurvePoint& point) { return point.over_modeled.has_value(); });
@@ -249,8 +250,8 @@ std::optional<Section> curve_section(const Context& context, PlotKind kind, cons
   figure.legend = legend_of(panels, short_titles, name, bytes);
   if (panels.size() > 1) {
     const std::string percent = fmt::format("{:g}", 100 * analysis::ratio_margin);
-    const std::string sides = panels.size() == 2 ? fmt::format("{} / {}", short_titles[1], short_titles[0])
-                                                 : "÷ " + short_titles[0];
+    const std::string sides =
+        panels.size() == 2 ? fmt::format("{} / {}", short_titles[1], short_titles[0]) : "÷ " + short_titles[0];
     figure.ratios = panel_ratios(panels, sides);
     if (figure.ratios) figure.caption += " " + text(msg::report::panel_ratio_key{.percent = percent, .sides = sides});
   }

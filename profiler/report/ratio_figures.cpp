@@ -130,9 +130,8 @@ std::optional<LineChart> ratio_chart(const Context& context, const ComparisonVie
     const std::string label = line_title(each.words, words);
     const Row first = each.at.begin()->second->other.front();
     const std::string& algorithm = context.table().algorithm(first);
-    Line line{.label = label,
-              .identity = style::identity_of(algorithm),
-              .provenance = context.table().run(first).provenance};
+    Line line{
+        .label = label, .identity = style::identity_of(algorithm), .provenance = context.table().run(first).provenance};
     for (const auto& [n, pair] : each.at) {
       const RatioInterval& time = pair->verdict.time;
       line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,

@@ -25,7 +25,8 @@ std::string colors(bool dark) {
   using style::Token;
   const auto token = [dark](Token each) { return style::hex(style::color(each).in(dark)); };
   std::string rules = fmt::format(
-      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.u{{fill:{4}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{3}}}",
+      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.u{{fill:{4}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{"
+      "3}}}",
       token(Token::surface), token(Token::ink), token(Token::grid), token(Token::reference), token(Token::muted));
   for (std::size_t place = 0; place < style::plot_slots * style::slot_variants; ++place) {
     const style::PlotIdentity identity = style::category_identity(place);

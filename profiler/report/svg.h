@@ -86,8 +86,8 @@ struct PlotBox {
   double right = picture_width;
   double top = 0;
   double bottom = 0;
-  double room = 0;      ///< 0: no labels
-  bool y_axis = true;   ///< labels of the y axis
+  double room = 0;     ///< 0: no labels
+  bool y_axis = true;  ///< labels of the y axis
 };
 void draw_lines(Svg&, const LineChart&, const PlotBox&);
 /// Returns the width of the labels at the line ends.

@@ -19,7 +19,7 @@ constexpr double label_height = 15;
 constexpr double label_gap = 4;
 constexpr double widest_label = 300;
 constexpr double longest_lead = 90;  ///< from the end of a line to its label
-constexpr double label_mark = 12;  ///< space of the marker before a label
+constexpr double label_mark = 12;    ///< space of the marker before a label
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();

@@ -95,8 +95,8 @@ class StripPainter {
     for (std::size_t k = 0; k < row.marks.size(); ++k) {
       const StripMark& mark = row.marks[k];
       svg.open_mark(mark.read_out_text);
-      svg.raw(marker(at(mark.x), middle_[i] + lane_ * lanes_[i][k],
-                     row.identity.value_or(style::PlotIdentity{}), (mark.hollow ? "e " : "f ") + color));
+      svg.raw(marker(at(mark.x), middle_[i] + lane_ * lanes_[i][k], row.identity.value_or(style::PlotIdentity{}),
+                     (mark.hollow ? "e " : "f ") + color));
       svg.close();
     }
   }

@@ -207,8 +207,7 @@ TEST_F(ImportCases, ImpossibleValuesAreNotCompared) {
   const fs::path other = imported("other.csv", columns + "x,4096,32,128,1,2e8\n", gpu);
   for (const bool swapped : {false, true}) {
     const Outcome result = run(folder_, {"compare", swapped ? other : base, "--candidate", swapped ? base : other});
-    EXPECT_THAT(result.out + result.err,
-                AllOf(HasSubstr("impossible"), HasSubstr("FASTER 0, SLOWER 0")));
+    EXPECT_THAT(result.out + result.err, AllOf(HasSubstr("impossible"), HasSubstr("FASTER 0, SLOWER 0")));
   }
 }
 

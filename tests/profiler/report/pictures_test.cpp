@@ -166,7 +166,8 @@ TEST(ReportPictures, StripsShowAllMarksWithoutOverlap) {
   for (auto at = std::sregex_iterator(svg.begin(), svg.end(), dot); at != std::sregex_iterator(); ++at)
     places.emplace((*at)[1].str(), (*at)[2].str());
   EXPECT_EQ(places.size(), 6U);
-  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"band\""), HasSubstr("class=\"l b c00\""), HasSubstr("<title>slower</title>")));
+  EXPECT_THAT(svg,
+              AllOf(HasSubstr("class=\"band\""), HasSubstr("class=\"l b c00\""), HasSubstr("<title>slower</title>")));
 }
 
 TEST(ReportPictures, CoincidingMarksAreShiftedApart) {

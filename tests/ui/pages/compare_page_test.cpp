@@ -398,8 +398,7 @@ TEST_F(ComparePageTest, VerdictsAndPlotRowsFilterTheTable) {
   EXPECT_EQ(column("verdict").size(), 12);
   button("slower")->click();
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "SLOWER"}));
-  EXPECT_TRUE(page.common().startsWith(
-      qtext(msg::compare_page::filtered{.all = 12, .filter = "SLOWER", .rows = 2})));
+  EXPECT_TRUE(page.common().startsWith(qtext(msg::compare_page::filtered{.all = 12, .filter = "SLOWER", .rows = 2})));
   EXPECT_TRUE(page.common().contains("d 128")) << page.common().toStdString();
   EXPECT_EQ(marks_in(*page.plot(), 0), std::set<double>{1}) << "the plot keeps all rows";
   button("slower")->click();

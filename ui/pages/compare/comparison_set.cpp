@@ -153,8 +153,7 @@ CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
   const auto table_of = [&](const std::shared_ptr<const ComparisonTable>& old, const RowFilter& filter) {
-    const bool known =
-        old != nullptr && old->set() == found.set && old->side() == side && old->filter() == filter;
+    const bool known = old != nullptr && old->set() == found.set && old->side() == side && old->filter() == filter;
     return known ? old : std::make_shared<const ComparisonTable>(found.set, side, filter);
   };
   found.all = table_of(asked.all, {});

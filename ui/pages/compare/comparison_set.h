@@ -72,9 +72,7 @@ class ComparisonTable {
   [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
   [[nodiscard]] const RowFilter& filter() const { return filter_; }
   /// Rows of the strip chart. Pre: filter().empty().
-  [[nodiscard]] std::vector<analysis::StripGroup> groups() const {
-    return analysis::strip_groups(view_, lines_, true);
-  }
+  [[nodiscard]] std::vector<analysis::StripGroup> groups() const { return analysis::strip_groups(view_, lines_, true); }
   [[nodiscard]] const analysis::ComparisonView& view() const { return view_; }
   [[nodiscard]] const analysis::Table& table() const { return table_; }
   [[nodiscard]] std::size_t side_of(std::size_t line) const { return lines_[line].side; }
@@ -109,7 +107,7 @@ struct CompareRequest {
   std::shared_ptr<const ComparisonTable> all;    ///< Currently shown table without its filter; may be null.
   std::shared_ptr<const ComparisonTable> table;  ///< Currently shown table; may be null.
   RowFilter filter;
-  QString other;                                 ///< Name of the only candidate shown; empty: all.
+  QString other;  ///< Name of the only candidate shown; empty: all.
   QString sorted_by;
   Qt::SortOrder order = Qt::AscendingOrder;
 };

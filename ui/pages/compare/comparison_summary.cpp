@@ -75,8 +75,8 @@ ComparisonSummary::ComparisonSummary(QWidget* parent)
   more_->setCheckable(true);
   more_->setText(qtext(msg::compare_page::method{}));
   connect(more_, &QToolButton::toggled, this, &ComparisonSummary::fold);
-  for (QWidget* widget : {static_cast<QWidget*>(detectable_), static_cast<QWidget*>(copy_),
-                          static_cast<QWidget*>(more_)})
+  for (QWidget* widget :
+       {static_cast<QWidget*>(detectable_), static_cast<QWidget*>(copy_), static_cast<QWidget*>(more_)})
     row->addWidget(widget);
   differences_->setTextFormat(Qt::PlainText);
   auto* column = new QVBoxLayout(this);

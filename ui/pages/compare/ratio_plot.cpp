@@ -21,10 +21,10 @@ using analysis::Verdict;
 
 constexpr int max_ticks = 9;
 constexpr int row_height = 20;
-constexpr int frame_height = 76;       ///< Title, axis and key.
-constexpr double lane_width = 800;     ///< Width for which marks are stacked without overlap, in pixels.
-constexpr double mark_spacing = 9;     ///< In pixels.
-constexpr double lane_distance = 0.16; ///< In rows.
+constexpr int frame_height = 76;        ///< Title, axis and key.
+constexpr double lane_width = 800;      ///< Width for which marks are stacked without overlap, in pixels.
+constexpr double mark_spacing = 9;      ///< In pixels.
+constexpr double lane_distance = 0.16;  ///< In rows.
 constexpr double interval_width = 1.1;
 
 }  // namespace
