@@ -253,7 +253,14 @@ std::optional<Section> curve_section(const Context& context, PlotKind kind, cons
     const std::string sides =
         panels.size() == 2 ? fmt::format("{} / {}", short_titles[1], short_titles[0]) : "÷ " + short_titles[0];
     figure.ratios = panel_ratios(panels, sides);
-    if (figure.ratios) figure.caption += " " + text(msg::report::panel_ratio_key{.percent = percent, .sides = sides});
+    const auto first = figure.legend.columns.begin() + static_cast<std::ptrdiff_t>(panels.size());
+    if (figure.ratios) {
+      figure.caption += " " + text(msg::report::panel_ratio_key{
+                                  .columns = fmt::format("{}", fmt::join(first, figure.legend.columns.end(), ", ")),
+                                  .device = short_titles.front(),
+                                  .percent = percent,
+                                  .sides = sides});
+    }
   }
   std::vector<LineChart> charts;
   std::vector<std::string> names;

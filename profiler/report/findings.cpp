@@ -30,9 +30,7 @@ using analysis::Curve;
 using analysis::CurveKind;
 using analysis::CurvePoint;
 using analysis::Plot;
-using analysis::PlotKind;
 using analysis::Row;
-using analysis::RunIndex;
 
 /// `of_clocks`: the values depend on the clock.
 std::string both_origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {

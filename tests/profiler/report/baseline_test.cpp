@@ -162,7 +162,10 @@ TEST(ReportBaseline, GpusArePanelsWithEqualAxes) {
   EXPECT_EQ(std::pair(one.y.low, one.y.high), std::pair(other.y.low, other.y.high));
   EXPECT_THAT(to_svg(time, Placement::embedded), AllOf(HasSubstr(">H200<"), HasSubstr(">H100 PCIe<")));
   ASSERT_TRUE(time.ratios);
-  EXPECT_THAT(time.caption, HasSubstr(text(msg::report::panel_ratio_key{.percent = "3", .sides = "H100 / H200"})));
+  EXPECT_THAT(
+      time.caption,
+      HasSubstr(text(msg::report::panel_ratio_key{
+          .columns = text(msg::curve_plot::slope{}), .device = "H200", .percent = "3", .sides = "H100 / H200"})));
   EXPECT_EQ(time.ratios->band, analysis::ratio_margin);
   for (const Line& line : time.ratios->lines) {
     for (const Mark& mark : line.marks) EXPECT_NEAR(mark.y, line.label == "FA2" ? 3 : 1, 1e-9) << line.label;

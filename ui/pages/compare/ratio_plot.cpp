@@ -20,7 +20,7 @@ using analysis::ComparedPair;
 using analysis::Verdict;
 
 constexpr int max_ticks = 9;
-constexpr int row_height = 20;
+constexpr int strip_row_height = 20;
 constexpr int frame_height = 76;        ///< Title, axis and key.
 constexpr double lane_width = 800;      ///< Width for which marks are stacked without overlap, in pixels.
 constexpr double mark_spacing = 9;      ///< In pixels.
@@ -86,7 +86,7 @@ void RatioPlot::draw_contents() {
   const QString margin = QString::number(100 * shown_->view().margin, 'g', 4);
   key_text_ = qtext(msg::compare_page::plot_key{.margin = margin.toStdString()});
   setAccessibleName(qtext(msg::compare_page::plot_name{.title = title_text_.toStdString()}));
-  setMinimumHeight(frame_height + row_height * static_cast<int>(std::max<qsizetype>(groups_.size(), 2)));
+  setMinimumHeight(frame_height + strip_row_height * static_cast<int>(std::max<qsizetype>(groups_.size(), 2)));
   set_up_axes();
   draw_bands();
   for (std::size_t row = 0; row < groups.size(); ++row) draw_group(row, std::move(groups[row].lines));
