@@ -62,16 +62,9 @@ class Loader {
         if (named_.try_emplace(std::filesystem::weakly_canonical(file), file).second) sources.push_back({file});
       }
     }
-    if (!noise.empty()) request.noise = read_noise(noise);
+    if (!noise.empty()) request.noise = read_noise(noise, sides_.code);
     loaded_ = load_runs(sources, request);
-    const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
-    if (!noise.empty() && std::ranges::none_of(loaded_.table.runs(), has_noise)) {
-      throw CommandError(
-          ExitCode::error,
-          "{}: its noise floor is of another GPU, driver or day (measure it again with `attnscope doctor "
-          "--noise -o FILE`)",
-          noise);
-    }
+    if (!noise.empty()) require_noise(loaded_, noise);
     for (const RunSummary& run : loaded_.runs) sides_.conditions.push_back(run_conditions(run));
   }
 
@@ -100,26 +93,26 @@ class Loader {
                          word.text);
     }
     if (sides_.halves) {
-      sides_.base_name = format_text("baseline of {}", word.text);
+      sides_.base_name = format_text("baseline of {}", name_of(word.text));
       sides_.candidates = {{"candidate", std::move(others.begin()->second)}};
       return;
     }
-    sides_.base_name = run_name(word.text, *runs.begin());
+    sides_.base_name = run_name(name_of(word.text), *runs.begin());
     std::vector<std::vector<Row>> sources;
     Words names;
     for (auto& [run, rows] : others) {
-      names.push_back(run_name(word.text, run));
+      names.push_back(run_name(name_of(word.text), run));
       sources.push_back(std::move(rows));
     }
     add_candidates(names, sources);
   }
 
   void take(const Words& base, const Words& other) {
-    sides_.base_name = fmt::format("{}", fmt::join(base, ", "));
+    sides_.base_name = fmt::format("{}", fmt::join(names_of(base), ", "));
     take_baseline(rows_of(base));
     std::vector<std::vector<Row>> sources;
     for (const std::string& word : other) sources.push_back(rows_of(Words{word}));
-    add_candidates(other, sources);
+    add_candidates(names_of(other), sources);
     const std::string name = sides_.candidates.front().name;
     std::erase_if(sides_.candidates, [&](const auto& candidate) { return candidate.rows == sides_.base; });
     if (!sides_.candidates.empty()) return;
@@ -148,6 +141,20 @@ class Loader {
   }
 
  private:
+  /// Returns the argument without folder and extension of its file, unless another file has the same name.
+  [[nodiscard]] std::string name_of(const std::string& word) const {
+    const SideArgument argument(word);
+    const auto stem = [](const std::filesystem::path& file) { return file.stem().string(); };
+    const auto same = [&](const auto& named) { return stem(named.second) == stem(argument.file); };
+    if (std::ranges::count_if(named_, same) > 1) return word;
+    return stem(argument.file) + (argument.rest.empty() ? "" : ":" + argument.rest);
+  }
+  [[nodiscard]] Words names_of(const Words& words) const {
+    Words names;
+    for (const std::string& word : words) names.push_back(name_of(word));
+    return names;
+  }
+
   [[nodiscard]] std::string run_name(const std::string& word, RunIndex run) const {
     return format_text("{} run {}", word, loaded_.table.runs()[run].title);
   }
@@ -180,16 +187,6 @@ class Loader {
       }
       sides_.candidates.push_back({group.title(fmt::format("{}", fmt::join(parts, ", "))), group.rows});
     }
-  }
-
-  std::vector<StoredNoise> read_noise(const std::string& file) {
-    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-    std::vector<StoredNoise> noise = store.noise();
-    if (noise.empty())
-      throw CommandError(ExitCode::error, "{} has no noise floor (measure it with `attnscope doctor --noise -o FILE`)",
-                         file);
-    sides_.code = log_skipped_rows(store, sides_.code);
-    return noise;
   }
 
   [[nodiscard]] std::vector<Row> rows_of(const SideArgument& word) const {

@@ -36,39 +36,43 @@ std::vector<std::string> notes_of(const ComparisonView& view) {
   return notes;
 }
 
-/// Pre: one candidate.
-void print_for_people(const ComparedSides& sides, const ComparisonView& view, Output& out) {
-  const analysis::ComparisonResult& result = view.sides.front()->result;
-  out.title(title_of(sides, view));
-  if (!view.answer.empty()) out.line(text(view.answer));
+/// Returns the rows of one candidate, or one column for each of several.
+analysis::FactoredTable rows_for_people(const ComparisonView& view) {
+  if (view.sides.size() > 1) return candidates_table(view);
+  analysis::FactoredTable rows = comparison_table(view, view.worst_first());
+  rows.table.drop("differs");  // summed up above
+  const auto by_clocks = [](const analysis::ComparisonLine& line) {
+    return line.pair->verdict.undecided == analysis::Undecided::clocks;
+  };
+  if (std::ranges::none_of(view.lines(ComparisonView::Lines::pairs), by_clocks)) rows.table.drop("cycles_ratio");
+  rows.table.drop_empty_columns();
+  return rows;
+}
+
+void print_for_people(const ComparisonView& view, Output& out) {
+  for (std::size_t i = 0; i < view.sides.size(); ++i) out.line(text(view.select_side(i).answer));
+  for (const Message& words : {view.tally, view.differences}) {
+    if (!words.empty()) out.line(text(words));
+  }
   for (const Message& words : view.evidence) out.line(text(words));
   out.blank_line();
-  if (!result.pairs.empty()) {
+  if (view.answers.size() > 1) {
     out.table(answer_table(view));
     out.blank_line();
   }
-  out.heading("Other differences");
-  if (result.differences.empty()) {
-    out.line(text(msg::compare::nothing_differs{}));
-  } else {
-    out.table(difference_table(result));
-  }
-  out.blank_line();
-  out.heading("Points");
-  if (result.pairs.empty()) {
-    out.line("No point was measured on both sides.");
-  } else {
-    analysis::Table pairs = comparison_table(view, view.lines(ComparisonView::Lines::pairs));
-    pairs.drop_empty_columns();
-    out.table(pairs);
-  }
-  if (!result.left_out.empty()) {
+  if (view.pairs() > 0) {
+    const analysis::FactoredTable rows = rows_for_people(view);
+    if (!rows.common.empty()) out.line(text(rows.common));
+    out.table(rows.table);
     out.blank_line();
-    out.heading("Not compared");
-    out.table(skipped_table(view));
   }
-  out.blank_line();
+  if (view.left_out > 0) {
+    out.heading("Not compared");
+    out.table(skipped_summary(view));
+    out.blank_line();
+  }
   for (const std::string& note : notes_of(view)) out.line(note);
+  if (!view.decide.empty()) out.line(text(view.decide));
 }
 
 /// A point that ran only on the baseline's side is an error; an undecided or unmatched point is skipped.
@@ -117,7 +121,9 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   document["tiles"] = to_string(view.sides.front()->alignment.tiles);
   document["margin"] = view.margin;
   document["level"] = view.level;
+  document["head"] = text(view.answer);
   document["notes"] = notes_of(view);
+  document["command"] = view.command;
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
     document["counts"][std::string(to_string(verdict))] = view.count(verdict);
   }
@@ -126,10 +132,12 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   document["differences"] = rows_of(difference_data(view.sides.front()->result));
   for (std::size_t i = 0; view.sides.size() > 1 && i < view.sides.size(); ++i) {
     document["candidates"].push_back({{"candidate", view.sides[i]->name},
+                                      {"head", text(view.select_side(i).answer)},
                                       {"aligned", view.sides[i]->alignment.keywords()},
                                       {"answers", rows_of(answer_data(view.select_side(i)))},
                                       {"differences", rows_of(difference_data(view.sides[i]->result))}});
   }
+  if (view.sides.size() > 1) document["points"] = rows_of(candidates_data(view));
   document["rows"] = rows_of(comparison_data(view, sides.files));
   out.object(std::move(document), "attnscope-comparison");
 }
@@ -175,10 +183,7 @@ void print(const ComparedSides& sides, const ComparisonView& view, Output& out,
   if (out.has_format("json")) return print_json(sides, view, out);
   if (out.has_format("junit")) return print_junit(sides, view, failing);
   if (out.has_format("csv")) return out.table(comparison_data(view, sides.files));
-  for (std::size_t i = 0; i < view.sides.size(); ++i) {
-    if (i > 0) out.blank_line();
-    print_for_people(sides, view.select_side(i), out);
-  }
+  print_for_people(view, out);
 }
 
 }  // namespace attnscope

@@ -64,6 +64,33 @@ LoadRequest load_request(StatusLine& status, ExitCode& code) {
           .progress = [&](std::size_t points) { status.show(fmt::format("Reading: {} points", grouped(points))); }};
 }
 
+void add_noise_option(CLI::App& command, std::string& file) {
+  command
+      .add_option(
+          "--noise", file,
+          "File with the noise floor from `attnscope doctor --noise`, in addition to that of the compared files")
+      ->type_name("FILE");
+}
+
+std::vector<StoredNoise> read_noise(const std::string& file, ExitCode& code) {
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  std::vector<StoredNoise> noise = store.noise();
+  if (noise.empty())
+    throw CommandError(ExitCode::error, "{} has no noise floor (measure it with `attnscope doctor --noise -o FILE`)",
+                       file);
+  code = log_skipped_rows(store, code);
+  return noise;
+}
+
+void require_noise(const LoadedRuns& loaded, const std::string& file) {
+  const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
+  if (std::ranges::any_of(loaded.table.runs(), has_noise)) return;
+  throw CommandError(ExitCode::error,
+                     "{}: its noise floor is of another GPU, driver or day (measure it again with `attnscope doctor "
+                     "--noise -o FILE`)",
+                     file);
+}
+
 LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter, bool keep_points) {
   std::vector<RunSource> sources;
   sources.reserve(files.size());

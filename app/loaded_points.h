@@ -30,6 +30,13 @@ CLI::Option* add_filter_option(CLI::App& command, std::string& words);
 /// Returns a request that shows progress and reports skipped rows, which change `code`. Both must outlive it.
 [[nodiscard]] LoadRequest load_request(StatusLine& status, ExitCode& code);
 
+/// Adds --noise.
+void add_noise_option(CLI::App& command, std::string& file);
+/// Reads the noise floor of a file. Throws FileError, and CommandError if it has none.
+[[nodiscard]] std::vector<StoredNoise> read_noise(const std::string& file, ExitCode& code);
+/// Throws CommandError if the noise floor of `file`, given to load_runs(), belongs to none of the runs.
+void require_noise(const LoadedRuns&, const std::string& file);
+
 struct LoadedPoints : LoadedRuns {
   ExitCode code = ExitCode::ok;  ///< partial if damaged rows were skipped
 

@@ -71,7 +71,7 @@ fi
 if grep -rnE '\b(tr|translate)\("' ui app >&2; then echo "lint: text outside the message catalog (see CONTRIBUTING.md)" >&2; exit 1; fi
 # Each message of the catalog must be used. (The compiler rejects unknown messages.)
 unused=$(comm -23 \
-  <(sed -n 's/.*catalogue_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/msg::\1::\2/p' "$build"/kernels/messages/generated/messages/*.h | sort -u) \
+  <(sed -n 's/.*catalog_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/msg::\1::\2/p' "$build"/kernels/messages/generated/messages/*.h | sort -u) \
   <(grep -rhoE 'msg::[a-z_]+::[a-z0-9_]+' kernels profiler storage ui app --include='*.cpp' --include='*.h' | sort -u))
 [ -z "$unused" ] || { printf 'lint: unused messages in assets/messages/en.json:\n%s\n' "$unused" >&2; exit 1; }
 

@@ -34,6 +34,7 @@ struct ReportOptions {
   std::vector<std::string> files;
   std::string output;
   std::string baseline;
+  std::string noise;
   std::string filter;
   std::string language = "en";
   report::Request request;
@@ -129,7 +130,9 @@ ExitCode report_on(ReportOptions options) {
   StatusLine status;
   LoadRequest request = load_request(status, code);
   request.file_names_in_titles = true;
+  if (!options.noise.empty()) request.noise = read_noise(options.noise, code);
   LoadedRuns loaded = load_runs(sources, request);
+  if (!options.noise.empty()) require_noise(loaded, options.noise);
   const std::size_t all = loaded.table.size();
   if (all > 0) {
     if (!options.filter.empty()) {
@@ -146,6 +149,9 @@ ExitCode report_on(ReportOptions options) {
     if (baseline) options.request.baseline = baseline_runs(loaded, *baseline, options.baseline);
   }
   status.show(fmt::format("Analyzing {} points", grouped(all)));
+  options.request.progress = [&](std::size_t step) {
+    status.show(fmt::format("Analyzing {} points: section {} of {}", grouped(all), step, report::report_steps));
+  };
   const report::Input input = report_input(std::move(loaded), program_version(), options.filter, all);
   const Result<report::Document, Message> document = report::make_report(input, options.request);
   if (!document.ok()) throw CommandError(ExitCode::error, document.error());
@@ -175,7 +181,8 @@ Action add_report(CLI::App& command) {
                   "Compare all other runs with this one: run number, FILE (all its runs) or FILE:NUMBER")
       ->type_name("RUN");
   add_tiles_option(command, options->request.tiles);
-  command.get_option("--tiles")->needs("--baseline");
+  add_noise_option(command, options->noise);
+  for (const char* of_comparison : {"--tiles", "--noise"}) command.get_option(of_comparison)->needs("--baseline");
   add_filter_option(command, options->filter);
   add_language_option(command, options->language, "Language of the report");
   command.add_option("--title", options->request.title, "Title (default: names of the GPUs)")->type_name("TITLE");

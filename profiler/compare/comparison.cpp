@@ -548,7 +548,16 @@ ComparisonResult add_verdicts(AlignedComparison sides, std::size_t looks, double
   result.margin = margin;
   const VerdictOptions options = per_analysis_options({.margin = margin}, std::max<std::size_t>(looks, 1));
   const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    ComparedPair& pair = result.pairs[i];
+    pair.verdict = verdicts[i];
+    // Times that differ by rounding only are those of the points.
+    const auto rounded = [](double ns, double recorded) {
+      return std::abs(ns - recorded) < 1e-9 * recorded ? recorded : ns;
+    };
+    const double base = verdicts[i].one_clock ? median_of_values(sides.rows[i].base.ns).value_or(0) : pair.base_ns;
+    pair.compared_ns = {rounded(base, pair.base_ns), rounded(base * verdicts[i].time.ratio, pair.other_ns)};
+  }
   return std::move(result);
 }
 

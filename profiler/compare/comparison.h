@@ -47,6 +47,9 @@ struct ComparedPair {
   std::vector<Row> other;
   double base_ns = 0;  ///< time as in its row and in exports; median over recordings
   double other_ns = 0;
+  /// Times whose quotient is the ratio: the baseline's time, normalized to the clock of both sides if the ratio is, and
+  /// this times the ratio.
+  std::array<double, 2> compared_ns{};
   std::optional<double> base_cycles;
   std::optional<double> other_cycles;
   bool paired = false;         ///< both sides measured in the same rounds
@@ -88,6 +91,9 @@ struct PointDifference {
   Message other;
 };
 inline constexpr std::string_view device_difference = "device";
+/// Keys of differences that are neither fields, knobs nor the device.
+inline constexpr std::array other_differences{std::string_view("provenance"), std::string_view("kernel_source"),
+                                              std::string_view("sm_clock")};
 /// Clocks that differ by 1% or less are equal; unknown clocks and kernel sources are not compared.
 [[nodiscard]] std::vector<PointDifference> point_differences(const PointTable&, const ComparedPair&);
 
@@ -96,6 +102,7 @@ struct Difference {
   std::vector<Message> base = {};  ///< distinct, sorted by English text; empty if too many
   std::vector<Message> other = {};
   std::size_t rows = 0;  ///< pairs that differ; 0 if the property is one of the runs
+  std::string key = {};  ///< PointDifference::key; empty if the property is one of the runs
 };
 [[nodiscard]] std::string display_text(std::span<const Message> values);
 

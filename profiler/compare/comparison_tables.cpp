@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numbers>
 #include <set>
 #include <utility>
 
 #include "messages/compare.h"
-#include "messages/difference.h"
+#include "profiler/compare/compared_settings.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/compare/comparison_columns.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/points/facets.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
@@ -23,14 +28,9 @@ using PairNumber = std::function<Number(const ComparedPair&)>;
 
 constexpr std::array<std::size_t, 2> no_choice{};
 
-/// Returns "tile 128x64 → 64x64; stages 2 → 3". `device`: with the GPU.
-std::string change_text(const PointTable& points, const ComparedPair& pair, bool device) {
-  std::vector<std::string> words;
-  for (const PointDifference& each : point_differences(points, pair)) {
-    if (!device && each.key == device_difference) continue;
-    words.push_back(text(msg::difference::change{.base = each.base, .name = each.name, .other = each.other}));
-  }
-  return fmt::format("{}", fmt::join(words, "; "));
+Message side_title(const SkippedRows& left) {
+  if (left.alike) return msg::compare::both_sides{};
+  return left.of_other ? Message(msg::compare::candidate_time_label{}) : msg::compare::baseline{};
 }
 
 /// Returns whether all pairs have the same two GPUs, which the summary names.
@@ -47,60 +47,71 @@ std::string with_remark(const std::string& what, const Message& remark) {
   return text(msg::compare::with_remark{.remark = remark, .what = what});
 }
 
-/// Returns the time with its provenance unless measured, and "throttled" if it was.
-std::string time_text(const PointTable& points, double ns, const std::vector<Row>& rows) {
+/// Returns the provenance of a side's time unless it is measured, and "throttled" if only this side was; empty for most
+/// times.
+std::string remark_of(const PointTable& points, const ComparedPair& pair, bool of_other) {
+  const auto throttled = [&](const std::vector<Row>& rows) {
+    return std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); });
+  };
+  const std::vector<Row>& rows = of_other ? pair.other : pair.base;
   std::vector<std::string> remarks;
   const Provenance origin = points.points().origin(rows.front());
   if (origin != Provenance::measured) remarks.push_back(text(title(origin)));
-  if (std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); })) {
+  if (throttled(rows) && !throttled(of_other ? pair.base : pair.other))
     remarks.push_back(text(msg::compare::throttled{}));
+  return fmt::format("{}", fmt::join(remarks, ", "));
+}
+
+/// Returns the remark that all times have, which is then said once; empty if they differ.
+std::string common_remark(const PointTable& points, const std::vector<Line>& lines) {
+  std::set<std::string> remarks;
+  for (const Line& line : lines) {
+    if (line.pair == nullptr) continue;
+    for (const bool of_other : {false, true}) remarks.insert(remark_of(points, *line.pair, of_other));
   }
-  const std::string time = text(Nanoseconds(ns));
-  return remarks.empty() ? time : with_remark(time, Message::verbatim(fmt::format("{}", fmt::join(remarks, ", "))));
+  return remarks.size() == 1 ? *remarks.begin() : std::string();
 }
 
 class DisplayColumns {
  public:
-  DisplayColumns(const ComparisonView& view, std::vector<Line> lines) : table_(std::move(lines)) {
+  DisplayColumns(const ComparisonView& view, std::vector<Line> lines) : view_(view), table_(std::move(lines)) {
     const PointTable& points = *view.points;
-    const double margin = view.margin;
     table_.table().tone = table_.of([](const Line& line) { return line.pair == nullptr ? Tone::muted : Tone::plain; });
     add_verdict(points);
-    table_.add({.key = "point", .title = text(msg::compare::point{}), .kind = ColumnKind::sentence},
-               [&points](const Line& line) {
-                 const bool of_other = line.pair == nullptr && line.left->of_other;
-                 return describe(points.spec(*line.point(of_other)));
-               });
     add_side(view);
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
-        [](const ComparedPair& pair) { return ratio_text(pair.verdict.time); });
-    const bool device = !have_equal_gpus(points, table_.lines());
-    table_.add({.key = "differs",
-                .title = text(msg::compare::differs{}),
-                .kind = ColumnKind::sentence,
-                .help = text(msg::compare::differs_help{})},
-               [&points, device](const Line& line) {
-                 return line.pair == nullptr ? std::string() : change_text(points, *line.pair, device);
-               });
-    add_tiles();
+        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(pair.verdict.time, assumed); });
+    add_settings(points);
+    if (all_assumed()) common_.push_back(text(msg::compare::assumed_intervals{}));
     add_times(points);
-    for (std::size_t level = 0; level < compared_level_count; ++level) add_level(level);
+    add_differences(points);
+    add_factored(&DisplayColumns::add_tiles);
+    for (std::size_t level = 0; level < compared_level_count; ++level)
+      add_factored([level](DisplayColumns& columns) { columns.add_level(level); });
+    add_factored([](DisplayColumns& columns) {
+      columns.add_number(
+          {.key = "rounds", .title = text(msg::compare::rounds{}), .help = text(msg::compare::rounds_help{})},
+          [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); },
+          [](const ComparedPair& pair) { return fmt::to_string(pair.verdict.rounds); });
+    });
     add_number(
-        {.key = "rounds", .title = text(msg::compare::rounds{}), .help = text(msg::compare::rounds_help{})},
-        [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); },
-        [](const ComparedPair& pair) { return fmt::to_string(pair.verdict.rounds); });
-    table_.add({.key = "note",
-                .title = text(msg::compare::note{}),
-                .kind = ColumnKind::sentence,
-                .help = text(msg::compare::note_help{})},
-               [&points, margin](const Line& line) {
-                 return line.pair == nullptr ? skip_reason(points, *line.left)
-                                             : undecided_note(points, *line.pair, margin);
-               });
+        {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
+        [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
+        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(*pair.verdict.cycles, assumed); },
+        nullptr, true);
+    if (std::ranges::all_of(table_.lines(), [](const Line& line) { return line.left == nullptr; })) return;
+    table_.add(
+        {.key = "note", .title = text(msg::compare::note{}), .kind = ColumnKind::sentence},
+        [&points](const Line& line) { return line.pair == nullptr ? skip_reason(points, *line.left) : Message(); });
   }
-  Table take() && { return std::move(table_).take(); }
+  FactoredTable take() && {
+    FactoredTable result{std::move(table_).take()};
+    if (!common_.empty())
+      result.common = msg::compare::all_rows{.settings = fmt::format("{}", fmt::join(common_, "; "))};
+    return result;
+  }
 
  private:
   /// Adds a numeric column. `row`: the point that a cell links to. `optional`: omits the column if no pair has a value.
@@ -140,11 +151,13 @@ class DisplayColumns {
       if (line.pair->verdict.verdict == Verdict::same) return Tone::plain;
       return line.pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
     });
-    table_.add(std::move(column), [order, &points](const Line& line) {
+    // One of all times is said once.
+    const bool each = common_remark(points, table_.lines()).empty();
+    table_.add(std::move(column), [order, &points, each](const Line& line) {
       if (line.pair == nullptr) return Cell{.text = text(msg::compare::not_compared{})};
       const std::string verdict = text(verdict_title(line.pair->verdict.verdict));
       const auto simulated = [&](Row row) { return is_simulated(points.points().origin(row)); };
-      const bool remark = simulated(line.pair->base.front()) || simulated(line.pair->other.front());
+      const bool remark = each && (simulated(line.pair->base.front()) || simulated(line.pair->other.front()));
       return Cell{.text = remark ? with_remark(verdict, title(Provenance::simulated)) : verdict, .number = order(line)};
     });
   }
@@ -159,9 +172,83 @@ class DisplayColumns {
         [names](const Line& line) { return Cell{.text = names[line.side], .number = static_cast<double>(line.side)}; });
   }
 
+  /// Adds columns; one that has the same text in all pairs is listed as common to all rows instead.
+  template <class Add>
+  void add_factored(Add add) {
+    std::vector<Column>& columns = table_.table().columns;
+    const std::size_t before = columns.size();
+    std::invoke(add, *this);
+    if (columns.size() == before) return;
+    const Column& column = columns.back();
+    std::set<std::string> texts;
+    for (std::size_t row = 0; row < table_.lines().size() && texts.size() < 2; ++row) {
+      if (table_.lines()[row].pair != nullptr) texts.insert(column.cell(row).text);
+    }
+    if (texts.size() != 1) return;
+    if (!texts.begin()->empty()) common_.push_back(fmt::format("{} {}", lower_label(column.title), *texts.begin()));
+    columns.pop_back();
+  }
+
+  /// `assumed`: said for all rows.
+  static std::string shown_ratio(RatioInterval ratio, bool assumed) {
+    ratio.assumed = ratio.assumed && !assumed;
+    return ratio_text(ratio);
+  }
+  /// Returns whether all intervals are assumed, which is then said once.
+  [[nodiscard]] bool all_assumed() const {
+    return std::ranges::all_of(
+        table_.lines(), [](const Line& line) { return line.pair == nullptr || line.pair->verdict.time.assumed; });
+  }
+
+  void add_settings(const PointTable& points) {
+    SplitSettings settings = split_settings(points, table_.lines());
+    for (Field& setting : settings.varying) {
+      const bool words = !setting_number(points, setting, table_.lines().front().example()).has_value();
+      Column column{.key = std::string(setting.heading.empty() ? setting.name : setting.heading),
+                    .title = text(setting.label()),
+                    .kind = words || setting.name == tile_setting ? ColumnKind::text : ColumnKind::number};
+      if (!words) {
+        column.number =
+            table_.of([&points, setting](const Line& line) { return setting_number(points, setting, line.example()); });
+      }
+      table_.add(std::move(column), [&points, setting = std::move(setting)](const Line& line) {
+        return Cell{.text = setting_of_line(points, setting, line)};
+      });
+    }
+    if (!settings.common.empty()) common_.push_back(std::move(settings.common));
+    std::size_t pairs = 0;
+    std::size_t normalized = 0;
+    for (const Line& line : table_.lines()) {
+      if (line.pair == nullptr) continue;
+      ++pairs;
+      if (line.pair->verdict.one_clock) ++normalized;
+    }
+    if (normalized == 0) return;
+    common_.push_back(normalized == pairs ? text(msg::compare::normalized_times{})
+                                          : text(msg::compare::normalized_in_rows{.rows = normalized}));
+  }
+
+  void add_differences(const PointTable& points) {
+    const bool device = !have_equal_gpus(points, table_.lines());
+    table_.add(
+        {.key = "differs",
+         .title = text(msg::compare::differs{}),
+         .kind = ColumnKind::sentence,
+         .help = text(msg::compare::differs_help{})},
+        [&points, device](const Line& line) {
+          return line.pair == nullptr ? std::string() : change_text(points, *line.pair, [device](std::string_view key) {
+            return (device && key == device_difference) ||
+                   std::ranges::find(other_differences, key) != other_differences.end();
+          });
+        });
+  }
+
   void add_tiles() {
     const auto chosen = [](const Line& line) { return line.pair != nullptr && line.pair->tiles != no_choice; };
-    if (std::ranges::none_of(table_.lines(), chosen)) return;
+    const auto several = [](const Line& line) {
+      return line.pair != nullptr && std::ranges::max(line.pair->tiles) > 1;
+    };
+    if (std::ranges::none_of(table_.lines(), several)) return;
     table_.add({.key = "tiles", .title = text(msg::compare::tiles{}), .help = text(msg::compare::tiles_help{})},
                [chosen](const Line& line) {
                  if (!chosen(line)) return std::string();
@@ -172,27 +259,33 @@ class DisplayColumns {
 
   void add_times(const PointTable& points) {
     const ValueColumn& times = points.values(metric_key::time_median_ns);
-    const auto add = [&](Column column, double ComparedPair::*ns, std::vector<Row> ComparedPair::*rows) {
+    const bool one_side = view_.sides.size() == 1;
+    const std::string remark = common_remark(points, table_.lines());
+    if (!remark.empty()) common_.push_back(text(msg::compare::all_times{.remark = remark}));
+    const auto add = [&](const char* key, const Message& title, const std::string& name, const Message& help,
+                         std::size_t side, std::vector<Row> ComparedPair::*rows) {
+      constexpr std::size_t longest_title = 16;
+      const bool named = one_side && name.size() <= longest_title;
       add_number(
-          std::move(column), [ns](const ComparedPair& pair) { return pair.*ns; },
-          [&points, ns, rows](const ComparedPair& pair) { return time_text(points, pair.*ns, pair.*rows); },
-          [&times, ns, rows](const ComparedPair& pair) -> std::optional<Row> {
-            // The median over an even number of recordings is the time of none of them.
-            const auto found =
-                std::ranges::find(pair.*rows, std::optional(pair.*ns), [&](Row row) { return times.at(row); });
+          {.key = key, .title = named ? name : text(title), .help = text(help)},
+          [side](const ComparedPair& pair) { return pair.compared_ns.at(side); },
+          [&points, side, common = !remark.empty()](const ComparedPair& pair) {
+            const std::string time = precise_text(pair.compared_ns.at(side));
+            const std::string own = common ? std::string() : remark_of(points, pair, side == 1);
+            return own.empty() ? time : with_remark(time, Message::verbatim(own));
+          },
+          [&times, side, rows](const ComparedPair& pair) -> std::optional<Row> {
+            // A normalized time, or the median over an even number of recordings, is the time of none of them.
+            const auto found = std::ranges::find(pair.*rows, std::optional(pair.compared_ns.at(side)),
+                                                 [&](Row row) { return times.at(row); });
             return found == (pair.*rows).end() ? std::nullopt : std::optional(*found);
           });
     };
-    add({.key = "baseline_ns", .title = text(msg::compare::base_time{}), .help = text(msg::compare::base_time_help{})},
-        &ComparedPair::base_ns, &ComparedPair::base);
-    add({.key = "candidate_ns",
-         .title = text(msg::compare::other_time{}),
-         .help = text(msg::compare::other_time_help{})},
-        &ComparedPair::other_ns, &ComparedPair::other);
-    add_number(
-        {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
-        [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
-        [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); }, nullptr, true);
+    const ComparedSide* side = view_.sides.empty() ? nullptr : view_.sides.front().get();
+    add("baseline_ns", msg::compare::base_time{}, side == nullptr ? "" : side->base, msg::compare::base_time_help{}, 0,
+        &ComparedPair::base);
+    add("candidate_ns", msg::compare::other_time{}, side == nullptr ? "" : side->name, msg::compare::other_time_help{},
+        1, &ComparedPair::other);
   }
 
   void add_level(std::size_t level) {
@@ -212,81 +305,10 @@ class DisplayColumns {
         nullptr, true);
   }
 
+  const ComparisonView& view_;
   TableBuilder<Line> table_;
+  std::vector<std::string> common_;
 };
-
-/// Columns of exported data. Cells of pairs are empty for excluded rows and vice versa.
-struct ExportColumns {
-  TableBuilder<Line> table;
-
-  template <class Value>
-  void side(const char* what, Value value) {
-    for (const bool of_other : {false, true}) {
-      table.add({.key = fmt::format("{}_{}", of_other ? "candidate" : "baseline", what)},
-                [value, of_other](const Line& line) {
-                  const std::optional<Row> row = line.point(of_other);
-                  return row ? std::string(value(*row)) : std::string();
-                });
-    }
-  }
-  void number(std::string key, PairNumber value) {
-    table.add({.key = std::move(key)}, [value = std::move(value)](const Line& line) {
-      return line.pair == nullptr ? Number() : value(*line.pair);
-    });
-  }
-  template <class Value>
-  void word(const char* key, Value value) {
-    table.add({.key = key}, [value](const Line& line) {
-      return line.pair == nullptr ? std::string() : std::string(value(*line.pair));
-    });
-  }
-  template <class Value>
-  void reason(const char* key, Value value) {
-    table.add({.key = key}, [value](const Line& line) {
-      return line.left == nullptr ? std::string() : std::string(value(*line.left));
-    });
-  }
-  template <class Of>
-  void interval(const std::string& ratio, const std::string& bounds, Of of) {
-    const auto add = [&](const std::string& key, auto part) {
-      number(key, [of, part](const ComparedPair& pair) {
-        const std::optional<RatioInterval> found = of(pair.verdict);
-        return found && !found->unknown ? Number(part(*found)) : Number();
-      });
-    };
-    add(ratio, [](const RatioInterval& found) { return found.ratio; });
-    add(bounds + "_low", [](const RatioInterval& found) { return found.interval.low; });
-    add(bounds + "_high", [](const RatioInterval& found) { return found.interval.high; });
-  }
-  void judgment();
-};
-
-void ExportColumns::judgment() {
-  number("baseline_ns", [](const ComparedPair& pair) { return pair.base_ns; });
-  number("candidate_ns", [](const ComparedPair& pair) { return pair.other_ns; });
-  interval("ratio", "ratio", [](const RowVerdict& row) { return row.time; });
-  number("baseline_cycles", [](const ComparedPair& pair) { return pair.base_cycles; });
-  number("candidate_cycles", [](const ComparedPair& pair) { return pair.other_cycles; });
-  interval("cycles_ratio", "cycles", [](const RowVerdict& row) { return row.cycles; });
-  number("rounds", [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); });
-  number("recordings", [](const ComparedPair& pair) { return static_cast<double>(pair.recordings); });
-  word("interleaved", [](const ComparedPair& pair) { return pair.paired ? "yes" : "no"; });
-  word("spread_source", [](const ComparedPair& pair) { return to_string(pair.verdict.floor); });
-  word("clock_normalized", [](const ComparedPair& pair) { return pair.verdict.one_clock ? "yes" : "no"; });
-  number("clock_shift", [](const ComparedPair& pair) {
-    return pair.verdict.one_clock ? Number(std::expm1(pair.verdict.clock_shift)) : Number();
-  });
-  number("spread",
-         [](const ComparedPair& pair) { return pair.verdict.spread > 0 ? Number(pair.verdict.spread) : Number(); });
-  number("p_change", [](const ComparedPair& pair) { return pair.verdict.p_change; });
-  number("p_same", [](const ComparedPair& pair) { return pair.verdict.p_same; });
-  word("verdict", [](const ComparedPair& pair) { return to_string(pair.verdict.verdict); });
-  word("undecided", [](const ComparedPair& pair) { return to_string(pair.verdict.undecided); });
-  number("rounds_needed", [](const ComparedPair& pair) {
-    const auto& needed = pair.verdict.rounds_needed;
-    return needed ? Number(static_cast<double>(*needed)) : Number();
-  });
-}
 
 template <class Text>
 Table table_of_differences(const ComparisonResult& result, Text text_of) {
@@ -310,11 +332,6 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
   return std::move(table).take();
 }
 
-constexpr std::array change_columns{std::pair("min_slowdown", &ComparisonAnswer::slower_by),
-                                    std::pair("min_speedup", &ComparisonAnswer::faster_by),
-                                    std::pair("min_detectable_median", &ComparisonAnswer::detectable),
-                                    std::pair("min_detectable_worst", &ComparisonAnswer::detectable_at_worst)};
-
 }  // namespace
 
 double verdict_order(const RowVerdict& row) {
@@ -332,45 +349,8 @@ double verdict_order(const RowVerdict& row) {
   return 3 - std::abs(change);
 }
 
-Table comparison_table(const ComparisonView& view, std::vector<ComparisonLine> lines) {
+FactoredTable comparison_table(const ComparisonView& view, std::vector<ComparisonLine> lines) {
   return DisplayColumns(view, std::move(lines)).take();
-}
-
-Table comparison_data(const ComparisonView& view, std::span<const std::string> files) {
-  const PointTable& points = *view.points;
-  const double margin = view.margin;
-  ExportColumns columns{TableBuilder<Line>(view.lines(ComparisonView::Lines::each_row))};
-  if (view.sides.size() > 1) {
-    columns.table.add({.key = "candidate"}, [&view](const Line& line) { return view.sides[line.side]->name; });
-  }
-  columns.side("file", [&points, files](Row row) { return files[points.run_index(row)]; });
-  columns.side("run", [&points](Row row) { return points.run(row).title; });
-  columns.side("device", [&points](Row row) { return points.run(row).device_name; });
-  columns.side("point", [&points](Row row) { return describe(points.spec(row)); });
-  columns.side("provenance", [&points](Row row) { return attnscope::to_string(points.points().origin(row)); });
-  columns.judgment();
-  columns.word("differs", [&points](const ComparedPair& pair) {
-    std::vector<std::string> keys;
-    for (const PointDifference& each : point_differences(points, pair)) keys.push_back(each.key);
-    return fmt::format("{}", fmt::join(keys, " "));
-  });
-  columns.word("differences", [&points](const ComparedPair& pair) { return change_text(points, pair, true); });
-  for (const std::size_t side : {0U, 1U}) {
-    columns.number(side == 0 ? "baseline_tiles" : "candidate_tiles", [side](const ComparedPair& pair) {
-      return pair.tiles.at(side) > 0 ? Number(static_cast<double>(pair.tiles.at(side))) : Number();
-    });
-  }
-  columns.word("to_decide",
-               [&points, margin](const ComparedPair& pair) { return text(undecided_note(points, pair, margin)); });
-  columns.reason("skipped", [](const SkippedRows& left) { return to_string(left.why); });
-  columns.reason("reason", [&points](const SkippedRows& left) { return text(skip_reason(points, left)); });
-  for (std::size_t level = 0; level < compared_level_count; ++level) {
-    const std::string key(compared_levels()[level]);
-    columns.number("baseline_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).base; });
-    columns.number("candidate_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).other; });
-    columns.number("ratio_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).ratio(); });
-  }
-  return std::move(columns.table).take();
 }
 
 Table difference_table(const ComparisonResult& result) {
@@ -388,10 +368,7 @@ Table skipped_table(const ComparisonView& view) {
     std::ranges::copy_if(side->result.left_out, std::back_inserter(all), &SkippedRows::is_listed);
   }
   TableBuilder<SkippedRows> table(std::move(all));
-  table.add({.key = "side", .title = text(msg::compare::side{})}, [](const SkippedRows& left) {
-    if (left.alike) return Message(msg::compare::both_sides{});
-    return left.of_other ? Message(msg::compare::candidate_time_label{}) : msg::compare::baseline{};
-  });
+  table.add({.key = "side", .title = text(msg::compare::side{})}, side_title);
   table.add({.key = "point", .title = text(msg::compare::point{}), .kind = ColumnKind::sentence},
             [&points](const SkippedRows& left) {
               return Cell{.text = describe(points.spec(left.rows.front())), .row = left.rows.front()};
@@ -400,6 +377,26 @@ Table skipped_table(const ComparisonView& view) {
             [](const SkippedRows& left) { return static_cast<double>(left.rows.size()); });
   table.add({.key = "why", .title = text(msg::compare::why{}), .kind = ColumnKind::sentence},
             [&points](const SkippedRows& left) { return skip_reason(points, left); });
+  return std::move(table).take();
+}
+
+Table skipped_summary(const ComparisonView& view) {
+  std::map<std::pair<std::string, std::string>, double> points;
+  for (const auto& compared : view.sides) {
+    for (const SkippedRows& left : compared->result.left_out) {
+      if (!left.is_listed()) continue;
+      // Reasons of failed points contain their sizes.
+      const Disposition end = view.points->disposition(left.rows.front());
+      const Message why = has_values(end) ? skip_reason(*view.points, left) : title(end);
+      points[{text(side_title(left)), text(why)}] += static_cast<double>(left.rows.size());
+    }
+  }
+  using Reason = decltype(points)::value_type;
+  TableBuilder<Reason> table({points.begin(), points.end()});
+  table.add({.key = "points", .title = text(msg::compare::points{})}, [](const Reason& each) { return each.second; });
+  table.add({.key = "side", .title = text(msg::compare::side{})}, [](const Reason& each) { return each.first.first; });
+  table.add({.key = "why", .title = text(msg::compare::why{}), .kind = ColumnKind::sentence},
+            [](const Reason& each) { return each.first.second; });
   return std::move(table).take();
 }
 
@@ -426,11 +423,10 @@ Table answer_table(const ComparisonView& view) {
             [](const ComparisonAnswer& answer) {
               return Cell{.text = ratio_text(answer.mean), .number = answer.mean.ratio};
             });
-  const std::array<std::pair<Message, Message>, change_columns.size()> titles{
+  const std::array<std::pair<Message, Message>, change_columns.size() - 1> titles{
       {{msg::compare::slower_by{}, msg::compare::by_help{}},
        {msg::compare::faster_by{}, msg::compare::by_help{}},
-       {msg::compare::detectable{}, msg::compare::detectable_help{}},
-       {msg::compare::detectable_at_worst{}, msg::compare::detectable_help{}}}};
+       {msg::compare::detectable{}, msg::compare::detectable_help{}}}};
   for (std::size_t i = 0; i < titles.size(); ++i) {
     table.add({.key = change_columns[i].first,
                .title = text(titles[i].first),
@@ -444,40 +440,6 @@ Table answer_table(const ComparisonView& view) {
   Table finished = std::move(table).take();
   finished.drop_empty_columns();
   return finished;
-}
-
-Table answer_data(const ComparisonView& view) {
-  TableBuilder<ComparisonAnswer> table(view.answers);
-  const auto add = [&](const std::string& key, auto value) { table.add({.key = key}, value); };
-  add("algorithm", [](const ComparisonAnswer& answer) { return answer.algorithm; });
-  add("pass", [](const ComparisonAnswer& answer) {
-    return answer.algorithm.empty() ? std::string_view() : to_string(answer.pass);
-  });
-  add("points", [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
-  add("problems", [](const ComparisonAnswer& answer) { return static_cast<double>(answer.problems); });
-  const auto add_mean = [&](const std::string& key, auto part) {
-    add(key, [part](const ComparisonAnswer& answer) { return answer.mean.unknown ? Number() : part(answer.mean); });
-  };
-  add_mean("mean_ratio", [](const RatioInterval& mean) { return Number(mean.ratio); });
-  add_mean("mean_low", [](const RatioInterval& mean) { return Number(mean.interval.low); });
-  add_mean("mean_high", [](const RatioInterval& mean) { return Number(mean.interval.high); });
-  add("spread_source", [](const ComparisonAnswer& answer) {
-    return answer.mean.assumed ? to_string(SpreadFloor::assumed_percent) : std::string_view();
-  });
-  for (const auto& [key, change] : change_columns) {
-    add(key, [change = change](const ComparisonAnswer& answer) { return answer.*change; });
-  }
-  for (const auto& [key, required_samples] :
-       {std::pair("recordings", &ComparisonAnswer::by_recordings), std::pair("rounds", &ComparisonAnswer::by_rounds)}) {
-    const auto number = [required_samples = required_samples](std::size_t RequiredSamples::*part) {
-      return [required_samples, part](const ComparisonAnswer& answer) {
-        return static_cast<double>(answer.*required_samples.*part);
-      };
-    };
-    add(fmt::format("{}_needed", key), number(&RequiredSamples::times));
-    add(fmt::format("rows_decided_by_{}", key), number(&RequiredSamples::rows));
-  }
-  return std::move(table).take();
 }
 
 }  // namespace attnscope::analysis

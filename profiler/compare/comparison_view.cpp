@@ -12,6 +12,7 @@
 
 #include "messages/compare.h"
 #include "profiler/compare/compared_values.h"
+#include "profiler/compare/comparison_head.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/points/row_keys.h"
@@ -23,24 +24,6 @@ namespace {
 /// True if both sides are computed.
 bool has_no_spread(const ComparedPair& pair) {
   return pair.verdict.time.interval.low >= pair.verdict.time.interval.high && !pair.verdict.time.unknown;
-}
-
-/// Returns whether Attnscope measured both sides and can do so again.
-bool can_measure(const PointTable& table, const ComparedPair& pair) {
-  return std::ranges::all_of(std::array{pair.base.front(), pair.other.front()}, [&](Row row) {
-    return table.points().origin(row) == Provenance::measured &&
-           table.algorithms().find(table.algorithm(row)) != nullptr;
-  });
-}
-
-/// Returns whether one process can measure both sides in the same rounds: different points of one GPU.
-bool can_interleave(const PointTable& table, const ComparedPair& pair) {
-  if (pair.paired) return true;
-  const Row base = pair.base.front();
-  const Row other = pair.other.front();
-  const FieldColumn& cache = table.points().field("cache");
-  return !pair.same_point && table.run(base).device_id == table.run(other).device_id &&
-         cache.key(base) == cache.key(other);
 }
 
 /// Returns whether the spread between rounds was measured. Only then a number of rounds or recordings can be advised.
@@ -286,26 +269,21 @@ ComparisonView with_summary(ComparisonView view) {
       ++view.counts.at(static_cast<std::size_t>(pair.verdict.verdict));
   }
   view.answers = make_answers(view);
-  view.answer = {};
   view.evidence.clear();
   view.method.clear();
+  view.answer = head_of(view);
+  view.tally = msg::compare::tally{.faster = view.count(Verdict::faster),
+                                   .left = view.left_out,
+                                   .same = view.count(Verdict::same),
+                                   .slower = view.count(Verdict::slower),
+                                   .undecided = view.count(Verdict::ambiguous)};
+  view.differences = differences_of(view);
   if (!view.answers.empty()) {
-    const ComparedSide& first = *view.sides.front();
-    const std::string other =
-        view.sides.size() == 1 ? first.name : text(msg::compare::all_candidates{.sides = view.sides.size()});
-    view.answer = msg::compare::answer{.base = first.base,
-                                       .faster = view.count(Verdict::faster),
-                                       .left = view.left_out,
-                                       .mean = ratio_text(view.answers.front().mean),
-                                       .other = other,
-                                       .problems = view.answers.front().problems,
-                                       .same = view.count(Verdict::same),
-                                       .slower = view.count(Verdict::slower),
-                                       .undecided = view.count(Verdict::ambiguous)};
     view.evidence = make_evidence(view.answers.front());
     if (Message note = unequal_choice_note(view); !note.empty()) view.evidence.push_back(std::move(note));
     if (Message note = changed_kernels_note(view); !note.empty()) view.evidence.push_back(std::move(note));
   }
+  set_deciding_command(view);
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.keywords(), ", "));
     view.method.emplace_back(msg::compare::aligned{.alignment = alignment});
@@ -321,6 +299,22 @@ ComparisonView with_summary(ComparisonView view) {
 }
 
 }  // namespace
+
+bool can_measure(const PointTable& table, const ComparedPair& pair) {
+  return std::ranges::all_of(std::array{pair.base.front(), pair.other.front()}, [&](Row row) {
+    return table.points().origin(row) == Provenance::measured &&
+           table.algorithms().find(table.algorithm(row)) != nullptr;
+  });
+}
+
+bool can_interleave(const PointTable& table, const ComparedPair& pair) {
+  if (pair.paired) return true;
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  const FieldColumn& cache = table.points().field("cache");
+  return !pair.same_point && table.run(base).device_id == table.run(other).device_id &&
+         cache.key(base) == cache.key(other);
+}
 
 RequiredSamples required_samples(std::vector<std::size_t> needed) {
   if (needed.empty()) return {};
@@ -360,6 +354,12 @@ std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
     }
   }
   return lines;
+}
+
+std::vector<ComparisonLine> ComparisonView::worst_first() const {
+  std::vector<ComparisonLine> pairs = lines(Lines::pairs);
+  std::ranges::stable_sort(pairs, {}, [](const ComparisonLine& line) { return verdict_order(line.pair->verdict); });
+  return pairs;
 }
 
 bool has_match(const ComparisonResult& result) {
@@ -429,9 +429,13 @@ Message verdict_title(Verdict verdict) {
 
 std::string ratio_text(const RatioInterval& ratio) {
   if (ratio.unknown) return text(msg::compare::unknown_ratio{});
-  if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
-  const std::string interval = fmt::format("{:.4f}, {:.4f}", ratio.interval.low, ratio.interval.high);
-  return fmt::format("{:.4f} [{}]", ratio.ratio,
+  // Three decimals, or three significant digits below 0.1; two and one decimals from 10 and 100 on.
+  const double power = std::floor(std::log10(ratio.ratio));
+  const int decimals = static_cast<int>(std::clamp(power < -1 ? 2 - power : 3 - std::max(power, 0.0), 1.0, 9.0));
+  const auto number = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
+  if (ratio.interval.low >= ratio.interval.high) return number(ratio.ratio);
+  const std::string interval = fmt::format("{}, {}", number(ratio.interval.low), number(ratio.interval.high));
+  return fmt::format("{} [{}]", number(ratio.ratio),
                      ratio.assumed ? text(msg::compare::assumed{.interval = interval}) : interval);
 }
 

@@ -65,6 +65,8 @@ struct ComparisonLine {
 
   /// Returns the row of the candidate (`of_other`) or of the baseline, if any.
   [[nodiscard]] std::optional<Row> point(bool of_other) const;
+  /// Returns the row of the candidate if there is one, else that of the baseline.
+  [[nodiscard]] Row example() const { return pair != nullptr ? pair->other.front() : left->rows[member]; }
 };
 
 struct ComparisonView {
@@ -79,8 +81,12 @@ struct ComparisonView {
   /// One per algorithm and pass of the candidates, sorted by name; preceded by the total if there are several.
   std::vector<ComparisonAnswer> answers = {};
 
-  Message answer = {};                 ///< verdicts and mean ratio in one line; empty without a pair
+  Message answer = {};                 ///< verdicts and mean ratio in one line; empty without a side
+  Message tally = {};                  ///< number of rows per verdict, and of those not compared
   std::vector<Message> evidence = {};  ///< minimum detectable change, and the effort to decide the remaining points
+  Message differences = {};            ///< what else differs, in one line; empty if nothing does
+  std::string command = {};            ///< measures all UNDECIDED rows again; empty if no single command does
+  Message decide = {};                 ///< how to use the command; empty without one
   std::vector<Message> method = {};    ///< alignment, margin and correction
   std::vector<Message> spreads = {};   ///< sources of the intervals' width
 
@@ -91,6 +97,8 @@ struct ComparisonView {
   enum class Lines { pairs, all, each_row };
   /// Returns one line per pair; with `all` also one per SkippedRows, with `each_row` one per excluded row.
   [[nodiscard]] std::vector<ComparisonLine> lines(Lines) const;
+  /// Returns the pairs in the order of verdict_order().
+  [[nodiscard]] std::vector<ComparisonLine> worst_first() const;
 };
 
 struct SideRows {
@@ -117,8 +125,7 @@ struct ViewRequest {
 [[nodiscard]] bool has_match(const ComparisonResult&);
 
 [[nodiscard]] Message verdict_title(Verdict);
-/// Returns "0.9520 [0.9490, 0.9550]", with "; assumed" in the brackets if it is; without brackets if there is no
-/// interval.
+/// Returns "0.952 [0.949, 0.955]", with ", assumed" in the brackets if it is; without brackets if there is no interval.
 [[nodiscard]] std::string ratio_text(const RatioInterval&);
 /// Returns the command that would decide a pair. Empty if the pair has a verdict, more rounds would not decide it, or
 /// Attnscope cannot measure it.
@@ -132,15 +139,26 @@ struct ViewRequest {
 /// Returns the sort key: SLOWER, FASTER, UNDECIDED, SAME. Within a verdict the largest change comes first, for
 /// UNDECIDED the largest ratio.
 [[nodiscard]] double verdict_order(const RowVerdict&);
-/// For display: verdict, point, ratio, times, cycles, bytes, rounds and a note on how to decide.
-[[nodiscard]] Table comparison_table(const ComparisonView&, std::vector<ComparisonLine>);
+struct FactoredTable {
+  Table table;
+  Message common = {};  ///< values that all rows share, which have no column: "All rows: fwd, full, fp16."
+};
+/// For display: verdict, ratio, settings in which the rows differ, times that divide to the ratio, other differences,
+/// cycles, bytes, rounds, and the reason of an excluded row.
+[[nodiscard]] FactoredTable comparison_table(const ComparisonView&, std::vector<ComparisonLine>);
+/// For display: one row per point of the baseline with its time, and one column of ratios and verdicts per candidate,
+/// worst first.
+[[nodiscard]] FactoredTable candidates_table(const ComparisonView&);
+/// For export: the same with intervals; columns end with the number of the candidate, from 1.
+[[nodiscard]] Table candidates_data(const ComparisonView&);
 /// For export: one row per pair, then one per excluded row. `files`: by run.
 [[nodiscard]] Table comparison_data(const ComparisonView&, std::span<const std::string> files);
 /// For display, and for export (English only).
 [[nodiscard]] Table difference_table(const ComparisonResult&);
 [[nodiscard]] Table difference_data(const ComparisonResult&);
-/// For display: excluded rows with reasons.
+/// For display: excluded rows with reasons; the number of rows per reason.
 [[nodiscard]] Table skipped_table(const ComparisonView&);
+[[nodiscard]] Table skipped_summary(const ComparisonView&);
 [[nodiscard]] Table answer_table(const ComparisonView&);
 [[nodiscard]] Table answer_data(const ComparisonView&);
 

@@ -167,6 +167,7 @@ void add_point_differences(const PointTable& table, ComparisonResult& result) {
       found.difference.other = values_of(found.values[1]);
     }
     found.difference.rows = found.rows;
+    found.difference.key = found.key;
     result.differences.push_back(std::move(found.difference));
   }
 }

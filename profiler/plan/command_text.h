@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,11 @@ namespace attnscope {
 /// "attnscope collect --rounds 10 -a algorithm=fa2 ... -o rounds.attnscope"
 [[nodiscard]] std::string rounds_command(const PointSpec&, std::size_t rounds,
                                          std::string_view file = "rounds.attnscope");
+/// "attnscope collect --preset quick --rounds 10 -o rounds.attnscope"; a loop over several presets.
+[[nodiscard]] std::string preset_command(const std::vector<std::string>& presets, std::size_t rounds);
+/// The same for several points, with one axis per name: "N=[1024,2048]". Empty if the sweep would measure more than
+/// four times as many points.
+[[nodiscard]] std::string sweep_command(std::span<const PointSpec> points, std::size_t rounds);
 /// Options of an interleaved comparison of two points; default values are omitted from the command.
 struct InterleavedOptions {
   std::size_t rounds = 0;

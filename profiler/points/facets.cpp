@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -252,6 +253,7 @@ std::span<const attnscope::Field> field_groups() {
                   const AttentionProblem& p = spec.problem;
                   return static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6;
                 },
+            .in_title = [](std::string_view text) -> Message { return msg::facet::heads_count{.heads = text}; },
             .get = [](const PointSpec& spec) -> attnscope::FieldValue { return heads_text(spec.problem); }},
       Field{.name = "tile",
             .label = message_of<msg::facet::tile>,
@@ -404,6 +406,13 @@ std::string heads_text(const AttentionProblem& problem) {
 
 std::string lengths_text(const AttentionProblem& problem) {
   return problem.n_q == problem.n_k ? fmt::to_string(problem.n_k) : fmt::format("{} × {}", problem.n_q, problem.n_k);
+}
+
+std::string lower_label(std::string label) {
+  if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
+    label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+  }
+  return label;
 }
 
 std::string localized_text(const FacetValue& value) {

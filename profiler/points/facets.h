@@ -82,6 +82,8 @@ struct PointAxis {
 /// "4096", or "1 × 65536" (n_q × n_k) if they differ.
 [[nodiscard]] std::string lengths_text(const AttentionProblem&);
 
+/// Lower case for use within a sentence, except N, n_q and "L2 before launch".
+[[nodiscard]] std::string lower_label(std::string label);
 /// Localized text of a value; only "auto" is translated.
 [[nodiscard]] std::string localized_text(const FacetValue&);
 

@@ -202,12 +202,8 @@ std::string ProblemFilter::summary() const {
     const std::string& text = state.value().text;
     const Facet& facet = *facets_[f];
     if (facet.quiet && !facet.titled && state.options.size() < 2 && text == facet.usual) continue;
-    std::string label = attnscope::text(facet.label);
-    // Lower case within a sentence, except N, n_q and "L2 at start".
-    if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
-      label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
-    }
-    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, localized_text(state.value()));
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", lower_label(attnscope::text(facet.label)),
+                         localized_text(state.value()));
   }
   return words;
 }

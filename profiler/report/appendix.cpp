@@ -119,7 +119,10 @@ Table run_table(const Context& context) {
   }
   analysis::TableBuilder<RunIndex> table(std::move(runs));
   const auto add = [&](const char* key, const Message& title, auto cell) {
-    table.add({.key = key, .title = text(title)}, [&, cell](RunIndex run) {
+    // Long texts without spaces would widen the table.
+    const bool is_long = std::string_view(key) == "digest" || std::string_view(key) == "command";
+    const auto kind = is_long ? analysis::ColumnKind::sentence : analysis::ColumnKind::text;
+    table.add({.key = key, .title = text(title), .kind = kind}, [&, cell](RunIndex run) {
       return std::string(cell(context.table().runs()[run], context.input.runs[run], seen[run]));
     });
   };
@@ -196,28 +199,34 @@ Table point_table(const Context& context) {
   table.add({.key = "run", .title = text(msg::report::column_run{})}, [&](Row row) { return points.run(row).title; });
   table.add({.key = "point", .title = text(msg::report::column_point{}), .kind = ColumnKind::sentence},
             [&](Row row) { return describe(points.spec(row)); });
-  table.add({.key = "n", .title = "N", .kind = ColumnKind::number}, [&](Row row) {
+  table.add({.key = "n", .title = "N"}, [&](Row row) {
     return analysis::Cell{.text = analysis::lengths_text(points.problem(row)),
                           .number = static_cast<double>(points.n_k(row))};
   });
   table.add({.key = "d", .title = "d"}, [&](Row row) { return static_cast<double>(points.problem(row).d); });
   table.add({.key = "outcome", .title = text(msg::report::column_outcome{})},
             [&](Row row) { return title(points.disposition(row)); });
-  const auto add = [&](std::string_view key, const Message& title, const analysis::ValueColumn& values,
+  // Pages show rounded values with units; files have the number of a cell.
+  const auto add = [&](std::string_view key, const Message& title, const analysis::ValueColumn& values, auto shown,
                        bool needs_several = false) {
-    table.add({.key = std::string(key), .title = text(title)}, [&, needs_several](Row row) {
-      const bool has = values.has(row) && (!needs_several || samples_of(points, row) > 1);
-      return has ? std::optional(values.value(row)) : std::nullopt;
-    });
+    table.add({.key = std::string(key), .title = text(title), .kind = ColumnKind::number},
+              [&, shown, needs_several](Row row) {
+                if (!values.has(row) || (needs_several && samples_of(points, row) < 2)) return analysis::Cell{};
+                return analysis::Cell{.text = shown(values.value(row)), .number = values.value(row)};
+              });
   };
-  add(metric_key::time_median_ns, msg::report::column_time{}, points.values(metric_key::time_median_ns));
+  const auto time = [](double ns) { return text(Nanoseconds(ns)); };
+  const auto bytes = [](double count) { return text(Bytes(count)); };
+  add(metric_key::time_median_ns, msg::report::column_time{}, points.values(metric_key::time_median_ns), time);
   // A single sample has no quartiles.
-  add(metric_key::time_q1_ns, msg::report::column_q1{}, points.values(metric_key::time_q1_ns), true);
-  add(metric_key::time_q3_ns, msg::report::column_q3{}, points.values(metric_key::time_q3_ns), true);
-  add(metric_key::tflops, Message::verbatim("TFLOP/s"), points.values(metric_key::tflops));
-  add("dram_bytes", msg::report::column_dram{}, points.dram_traffic());
-  add(metric_key::l2_sm_bytes, msg::report::column_sm_l2{}, points.values(metric_key::l2_sm_bytes));
-  add(metric_key::l2_sm_over_model, msg::report::column_over{}, points.values(metric_key::l2_sm_over_model));
+  add(metric_key::time_q1_ns, msg::report::column_q1{}, points.values(metric_key::time_q1_ns), time, true);
+  add(metric_key::time_q3_ns, msg::report::column_q3{}, points.values(metric_key::time_q3_ns), time, true);
+  add(metric_key::tflops, Message::verbatim("TFLOP/s"), points.values(metric_key::tflops),
+      [](double rate) { return number_text(rate); });
+  add("dram_bytes", msg::report::column_dram{}, points.dram_traffic(), bytes);
+  add(metric_key::l2_sm_bytes, msg::report::column_sm_l2{}, points.values(metric_key::l2_sm_bytes), bytes);
+  add(metric_key::l2_sm_over_model, msg::report::column_over{}, points.values(metric_key::l2_sm_over_model),
+      [](double ratio) { return fmt::format("{:.4f}", ratio); });
   table.add({.key = "origin", .title = text(msg::report::column_origin{})}, [&](Row row) {
     return analysis::has_values(points.disposition(row))
                ? origin_text(points.points().origin(row), points.throttled(row))
@@ -234,7 +243,6 @@ Table point_table(const Context& context) {
 
 std::vector<Table> appendix(const Context& context) {
   std::vector<Table> tables;
-  add_verdict_tables(context, tables);
   tables.push_back(point_table(context));
   tables.push_back(run_table(context));
   return tables;

@@ -23,6 +23,8 @@ struct Axis {
   Quantity quantity = Quantity::number;
   bool log = false;
   bool from_zero = true;  ///< for linear y axes
+  double low = 0;         ///< range that panels share; if empty, it follows from the marks
+  double high = 0;
 };
 
 struct Mark {
@@ -44,7 +46,32 @@ struct Line {
 struct LineChart {
   Axis x;
   Axis y;
-  std::vector<Line> lines;
+  std::vector<Line> lines = {};
+  double height = 240;      ///< of the plot without axes, in pixels; more if the labels need it
+  double band = 0;          ///< half width of the shaded band around 1; 0 for none
+  bool has_legend = false;  ///< only algorithms have labels at the line ends
+};
+/// Sets the same axis ranges in all charts, so that panels can be compared.
+void share_ranges(std::vector<LineChart>&);
+
+struct StripMark {
+  double x = 0;    ///< ratio; positive
+  double low = 0;  ///< interval; not drawn if empty
+  double high = 0;
+  bool hollow = false;  ///< simulated
+  std::string read_out_text;
+};
+struct StripRow {
+  std::string label;
+  std::optional<style::PlotIdentity> identity = std::nullopt;  ///< empty: gray, belongs to no algorithm
+  std::vector<StripMark> marks = {};
+};
+/// Ratios on a logarithmic axis around 1, one row per group; marks that coincide are stacked.
+struct StripChart {
+  std::string x_title;
+  double margin = 0;  ///< half width of the shaded band; 0 for none
+  std::string margin_label = {};
+  std::vector<StripRow> rows = {};
 };
 
 struct MapCell {
@@ -70,15 +97,36 @@ struct HeatMap {
 };
 
 struct Chart {
-  std::string title;  ///< parts separated by " · "
-  std::string alt;    ///< alternative text, one or two sentences
-  std::variant<LineChart, HeatMap> picture;
+  std::string panel = {};  ///< drawn above a chart that is one of several panels: "H200"
+  std::string alt;         ///< alternative text, one or two sentences
+  std::variant<LineChart, HeatMap, StripChart> picture;
+};
+
+/// Values of one series.
+struct LegendRow {
+  Line look;  ///< without marks
+  std::vector<std::string> cells;
+};
+/// Table below the panels, with a sample of each line.
+struct Legend {
+  std::string corner = {};  ///< position of the values: "N 8k"
+  std::vector<std::string> columns = {};
+  std::vector<LegendRow> rows = {};
+};
+
+struct Figure {
+  std::string id;            ///< letters, digits and hyphens, unique in the document: "io"
+  std::string title;         ///< parts separated by " · "
+  std::string caption = {};  ///< key of the marks, and what is not drawn
+  std::vector<Chart> panels = {};
+  std::optional<LineChart> ratios = std::nullopt;  ///< of later panels to the first
+  Legend legend = {};
 };
 
 /// Placement of a picture: in a page with chart_style(), or in a separate file.
 enum class Placement { embedded, alone };
-/// `id`: prefix for element IDs; letters, digits and hyphens.
-[[nodiscard]] std::string to_svg(const Chart&, const std::string& id, Placement);
+/// A picture in a separate file contains the figure's title.
+[[nodiscard]] std::string to_svg(const Figure&, Placement);
 /// Returns the CSS of all pictures of a page: light, dark, and print (light).
 [[nodiscard]] std::string chart_style();
 

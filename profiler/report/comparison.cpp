@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison with a baseline: verdicts of common points, differing conditions, and unmatched points.
+// Comparison with a baseline: sides, first page, and tables of verdicts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "messages/compare.h"
 #include "messages/report.h"
-#include "profiler/compare/comparison_view.h"
+#include "profiler/compare/ratio_strip.h"
 #include "profiler/compare/recordings.h"
-#include "profiler/plan/command_text.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
@@ -22,9 +22,12 @@ namespace attnscope::report {
 namespace {
 
 using analysis::ComparedPair;
+using analysis::ComparisonLine;
+using analysis::ComparisonView;
 using analysis::RatioInterval;
 using analysis::Row;
 using analysis::RunIndex;
+using analysis::StripGroup;
 using analysis::Verdict;
 
 constexpr std::size_t max_first_page_rows = 8;
@@ -34,177 +37,102 @@ Provenance kind_of(const analysis::PointTable& table, Row row) {
   return table.run(row).provenance;
 }
 
-std::string origins_of(const analysis::PointTable& table, const ComparedPair& pair) {
-  const auto origin = [&](const std::vector<Row>& rows) {
-    const bool throttled = std::ranges::any_of(rows, [&](Row row) { return table.throttled(row); });
-    return origin_text(table.points().origin(rows.front()), throttled);
+/// Names of the baseline and of a candidate: their GPUs, else their files, if these differ; else their runs.
+std::pair<std::string, std::string> side_names(const Input& input, const std::vector<Row>& base,
+                                               const std::vector<Row>& other) {
+  const analysis::PointTable& table = input.table;
+  const auto only = [](const std::vector<Row>& rows, auto name_of) {
+    std::set<std::string> names;
+    for (const Row row : rows) names.insert(name_of(row));
+    return names.size() == 1 ? *names.begin() : std::string();
   };
-  const std::string base = origin(pair.base);
-  const std::string other = origin(pair.other);
-  return base == other ? base : fmt::format("{}, {}", other, base);
+  const auto device = [&](Row row) { return analysis::device_title(table, table.run_index(row)); };
+  const auto file = [&](Row row) {
+    constexpr std::string_view suffix = ".attnscope";
+    std::string name = input.runs[table.run_index(row)].file;
+    if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    return name;
+  };
+  std::pair names(only(base, device), only(other, device));
+  if (names.first.empty() || names.second.empty() || names.first == names.second)
+    names = {only(base, file), only(other, file)};
+  if (names.first.empty() || names.second.empty() || names.first == names.second)
+    names = {run_names(table, base), run_names(table, other)};
+  return names;
 }
 
-analysis::Table pair_table(const CandidateComparison& compared, std::size_t count) {
-  std::vector<analysis::ComparisonLine> lines;
-  for (std::size_t k = 0; k < count; ++k) lines.push_back({.pair = &compared.side().result.pairs[compared.order[k]]});
-  analysis::Table pairs = analysis::comparison_table(compared.view, std::move(lines));
-  pairs.drop_empty_columns();
-  return pairs;
+Message no_partners(const analysis::ComparedSide& side) {
+  if (analysis::has_match(side.result)) return msg::report::no_pairs{.base = side.base, .other = side.name};
+  const std::string alignment = fmt::format("{}", fmt::join(side.alignment.keywords(), ", "));
+  return msg::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
 }
 
-struct RatioLine {
-  std::vector<std::string> words;  ///< axes of the point without N, algorithm first
-  std::vector<std::string> group;  ///< the same without the tile
-  std::multimap<double, const ComparedPair*> at;
-};
-
-struct RatioLines {
-  std::vector<RatioLine> drawn;
-  std::vector<RatioLine> one_length;  ///< not drawn: points at one N only
-  std::vector<RatioLine> excess;      ///< not drawn: more than max_ratio_lines have several N
-};
-constexpr std::size_t max_ratio_lines = 6;
-
-/// Returns the candidate's axes without N, optionally without the tile; the algorithm by title.
-std::vector<std::string> ratio_line_labels(const Context& context, const ComparedPair& pair, bool tile) {
-  const analysis::PointTable& table = context.table();
-  const PointSpec spec = table.spec(pair.other.front());
-  std::vector<std::string> words{analysis::short_title(table.algorithms(), spec.algorithm)};
-  for (const std::string& axis : axis_arguments(spec)) {
-    const std::string name = axis.substr(0, axis.find('='));
-    const bool of_tile = name == "br" || name == "bc";
-    const bool length = name == "N" || name == "n_k" || (name == "n_q" && spec.problem.n_q == spec.problem.n_k);
-    if (name == "algorithm" || length || (of_tile && !tile)) continue;
-    words.push_back(axis);
-  }
-  words.push_back(table.run(pair.other.front()).device_name);
-  return words;
+StripMark strip_mark(const analysis::PointTable& table, const ComparedPair& pair) {
+  const RatioInterval& time = pair.verdict.time;
+  const bool changed = pair.verdict.verdict == Verdict::faster || pair.verdict.verdict == Verdict::slower;
+  const Row row = pair.other.front();
+  StripMark mark{.x = time.ratio,
+                 .hollow = is_simulated(table.points().origin(row)),
+                 .read_out_text = text(msg::report::strip_read_out{.point = describe(table.spec(row)),
+                                                                   .ratio = analysis::ratio_text(time),
+                                                                   .verdict = verdict_title(pair.verdict.verdict)})};
+  if (changed) std::tie(mark.low, mark.high) = std::pair(time.interval.low, time.interval.high);
+  return mark;
 }
 
-/// Returns the lines, those with the most points first. A line with several tiles at one N is split by tile.
-RatioLines ratio_lines(const Context& context, const CandidateComparison& compared) {
-  std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
-  for (const ComparedPair& pair : compared.side().result.pairs) {
-    if (!pair.verdict.time.unknown) groups[ratio_line_labels(context, pair, false)].push_back(&pair);
+/// Returns the ratios of all rows, one row per algorithm and d.
+Figure strip_figure(const Context& context) {
+  constexpr std::size_t max_rows = 16;
+  const ComparisonView& view = context.compared->view;
+  const std::vector<ComparisonLine> lines = view.lines(ComparisonView::Lines::pairs);
+  std::vector<StripGroup> groups = analysis::strip_groups(view, lines, true);
+  if (groups.size() > max_rows) groups = analysis::strip_groups(view, lines, false);
+  const std::size_t all = groups.size();
+  groups.resize(std::min(all, max_rows));
+  const std::string margin = fmt::format("{}", 100 * view.margin);
+  StripChart chart{.x_title = text(msg::report::axis_ratio{.base = view.sides.front()->base}),
+                   .margin = view.margin,
+                   .margin_label = text(msg::report::ratio_margin{.margin = margin}),
+                   .rows = {}};
+  for (const StripGroup& group : groups) {
+    StripRow& row = chart.rows.emplace_back(StripRow{group.label, style::identity_of(group.algorithm)});
+    for (const std::size_t line : group.lines) row.marks.push_back(strip_mark(context.table(), *lines[line].pair));
   }
-  std::map<std::vector<std::string>, RatioLine> lines;
-  for (const auto& [group, pairs] : groups) {
-    std::set<std::int64_t> lengths;
-    for (const ComparedPair* pair : pairs) lengths.insert(context.table().n_k(pair->other.front()));
-    const bool by_tile = lengths.size() < pairs.size();
-    for (const ComparedPair* pair : pairs) {
-      const std::vector<std::string> words = by_tile ? ratio_line_labels(context, *pair, true) : group;
-      RatioLine& line = lines[words];
-      line.words = words;
-      line.group = group;
-      line.at.emplace(static_cast<double>(context.table().n_k(pair->other.front())), pair);
-    }
-  }
-  RatioLines all;
-  for (auto& [words, line] : lines) {
-    const bool several = line.at.begin()->first < line.at.rbegin()->first;
-    (several ? all.drawn : all.one_length).push_back(std::move(line));
-  }
-  std::ranges::stable_sort(all.drawn, std::greater<>(), [](const RatioLine& line) { return line.at.size(); });
-  if (all.drawn.size() > max_ratio_lines) {
-    const auto first = all.drawn.begin() + max_ratio_lines;
-    std::move(first, all.drawn.end(), std::back_inserter(all.excess));
-    all.drawn.erase(first, all.drawn.end());
-  }
-  return all;
-}
-
-/// Returns the algorithm and the axes that differ between `all`.
-std::string line_title(const std::vector<std::string>& words, const std::vector<std::vector<std::string>>& all) {
-  std::string label = words.front();
-  for (std::size_t k = 1; k < words.size(); ++k) {
-    const bool everywhere = std::ranges::all_of(
-        all, [&](const std::vector<std::string>& other) { return std::ranges::count(other, words[k]) > 0; });
-    if (!everywhere) label += " " + words[k];
-  }
-  return label;
-}
-
-/// Returns the titles of lines, several that differ only in their tile as one: "FA1 d=64; FA2 d=64 (12 tiles)".
-std::string list_of(const std::vector<RatioLine>& lines, const std::vector<std::vector<std::string>>& all) {
-  std::map<std::vector<std::string>, std::vector<const RatioLine*>> groups;
-  for (const RatioLine& line : lines) groups[line.group].push_back(&line);
-  std::vector<std::string> titles;
-  titles.reserve(groups.size());
-  for (const auto& [group, of_group] : groups) {
-    titles.push_back(of_group.size() == 1
-                         ? line_title(of_group.front()->words, all)
-                         : text(msg::report::ratio_tiles{.line = line_title(group, all), .tiles = of_group.size()}));
-  }
-  return fmt::format("{}", fmt::join(titles, "; "));
-}
-
-/// Names the lines that are not drawn and why; empty if there are none.
-std::string not_drawn_note(const RatioLines& lines) {
-  std::vector<std::vector<std::string>> all;
-  for (const auto* each : {&lines.drawn, &lines.one_length, &lines.excess}) {
-    for (const RatioLine& line : *each) all.push_back(line.words);
-  }
-  std::string note;
-  if (!lines.one_length.empty())
-    note += " " + text(msg::report::ratio_one_length{.lines = list_of(lines.one_length, all)});
-  if (!lines.excess.empty()) {
-    note += " " + text(msg::report::ratio_excess{.lines = list_of(lines.excess, all), .most = max_ratio_lines});
-  }
-  return note;
-}
-
-/// Returns a figure of ratios with intervals over N; nullopt if no line has two points.
-std::optional<Figure> ratio_figure(const Context& context, const CandidateComparison& compared, const std::string& id) {
-  const RatioLines lines = ratio_lines(context, compared);
-  const std::vector<RatioLine>& drawn = lines.drawn;
-  if (drawn.empty()) return std::nullopt;
-  LineChart chart;
-  chart.x = {text(msg::report::axis_length{}), Quantity::length, true};
-  chart.y = {text(msg::report::axis_ratio{}), Quantity::number, false, false};
-  double least = drawn.front().at.begin()->first;
-  double most = least;
-  std::string list;
-  std::vector<std::vector<std::string>> words;
-  words.reserve(drawn.size());
-  for (const RatioLine& each : drawn) words.push_back(each.words);
-  for (const RatioLine& each : drawn) {
-    const std::string label = line_title(each.words, words);
-    const ComparedPair& first = *each.at.begin()->second;
-    Line line{.label = label,
-              .identity = style::identity_of(context.table().algorithm(first.other.front())),
-              .provenance = kind_of(context.table(), first.other.front())};
-    for (const auto& [n, pair] : each.at) {
-      const RatioInterval& time = pair->verdict.time;
-      line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
-                            text(msg::report::ratio_read_out{.n = exact_text(n),
-                                                             .origin = origins_of(context.table(), *pair),
-                                                             .ratio = analysis::ratio_text(time),
-                                                             .series = label,
-                                                             .verdict = analysis::to_string(pair->verdict.verdict)})});
-      least = std::min(least, n);
-      most = std::max(most, n);
-    }
-    list += fmt::format("{}{}", list.empty() ? "" : "; ", label);
-    chart.lines.push_back(std::move(line));
-  }
-  const double margin = compared.view.margin;
-  for (const auto& [value, label] :
-       {std::pair(1.0, text(msg::report::ratio_one{})), std::pair(1 / (1 + margin), text(msg::report::ratio_margin{})),
-        std::pair(1 + margin, text(msg::report::ratio_margin{}))}) {
-    chart.lines.push_back({.label = label,
-                           .provenance = Provenance::modeled,
-                           .marks = {{least, value, value, value, ""}, {most, value, value, value, ""}}});
-  }
-  Figure figure;
-  figure.id = id;
-  const analysis::ComparedSide& side = compared.side();
-  figure.chart.title = text(msg::compare::ratio_title{.base = side.base, .other = side.name});
-  figure.chart.alt =
-      text(msg::report::alt_ratio{.base = side.base, .lines = drawn.size(), .list = list, .other = side.name});
-  figure.caption = text(msg::report::ratio_key{.margin = fmt::format("{}", 100 * margin)}) + not_drawn_note(lines);
-  figure.chart.picture = std::move(chart);
+  Figure figure{.id = "ratios",
+                .title = text(msg::report::strip_title{.base = view.sides.front()->base}),
+                .caption = text(msg::report::strip_key{})};
+  if (all > groups.size()) figure.caption += " " + text(msg::report::rows_limited{.all = all, .shown = groups.size()});
+  figure.panels.push_back({.alt = text(msg::report::alt_strip{.points = view.pairs(), .rows = groups.size()}),
+                           .picture = std::move(chart)});
   return figure;
+}
+
+/// Returns the worst rows of several candidates, with a column each.
+Table worst_of_candidates(const ComparisonView& view) {
+  auto [table, common] = candidates_table(view);
+  const std::size_t all = table.rows;
+  table.rows = std::min(all, max_first_page_rows);
+  const Message caption = msg::report::candidates_caption{.all = all, .rows = table.rows};
+  return fill_table(table, "worst", fmt::format("{} {}", text(caption), text(common)));
+}
+
+/// Returns the first rows by verdict, without columns that the page has no room for.
+Table worst_table(const ComparisonView& view) {
+  if (view.sides.size() > 1) return worst_of_candidates(view);
+  std::vector<ComparisonLine> lines = view.worst_first();
+  const std::size_t changed = view.count(Verdict::faster) + view.count(Verdict::slower);
+  const std::size_t all = changed > 0 ? changed : lines.size();
+  lines.resize(std::min(all, max_first_page_rows));
+  const std::size_t rows = lines.size();
+  auto [table, common] = comparison_table(view, std::move(lines));
+  constexpr std::array<std::string_view, 8> omitted{
+      "differs",           "rounds", "cycles_ratio", "note", "dram_bytes_ratio", "dram_settled_bytes_ratio",
+      "l2_sm_bytes_ratio", "tiles"};
+  for (const std::string_view key : omitted) table.drop(key);
+  table.drop_empty_columns();
+  const Message caption = changed > 0 ? Message(msg::report::worst_caption{.all = all, .rows = rows})
+                                      : msg::report::largest_caption{.all = all, .rows = rows};
+  return fill_table(table, "worst", fmt::format("{} {}", text(caption), text(common)));
 }
 
 }  // namespace
@@ -221,23 +149,15 @@ std::string run_names(const analysis::PointTable& table, const std::vector<Row>&
   return fmt::format("{}", fmt::join(titles, ", "));
 }
 
-Message no_partners(const CandidateComparison& compared) {
-  const analysis::ComparedSide& side = compared.side();
-  if (analysis::has_match(side.result)) return msg::report::no_pairs{.base = side.base, .other = side.name};
-  const std::string alignment = fmt::format("{}", fmt::join(side.alignment.keywords(), ", "));
-  return msg::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
-}
-
-std::vector<CandidateComparison> compare_with_baseline(const Input& input, const Request& request) {
-  std::vector<CandidateComparison> all;
-  if (request.baseline.empty()) return all;
+std::optional<BaselineComparison> compare_with_baseline(const Input& input, const Request& request) {
+  if (request.baseline.empty()) return std::nullopt;
   std::map<Provenance, std::vector<Row>> base;
   std::map<Provenance, std::vector<Row>> others;
   for (const Row row : input.table.rows()) {
     const bool of_base = std::ranges::count(request.baseline, input.table.run_index(row)) > 0;
     (of_base ? base : others)[kind_of(input.table, row)].push_back(row);
   }
-  if (base.empty()) return all;
+  if (base.empty()) return std::nullopt;
   analysis::ViewRequest asked;
   for (const RunFacts& run : input.runs) {
     asked.conditions.push_back(run.conditions);
@@ -252,83 +172,79 @@ std::vector<CandidateComparison> compare_with_baseline(const Input& input, const
   for (const auto& [kind, group] : candidates) {
     const auto baseline_of_kind = base.find(kind);
     const std::vector<Row>& baseline = baseline_of_kind != base.end() ? baseline_of_kind->second : base.begin()->second;
+    const auto [base_name, name] = side_names(input, baseline, group.rows);
     asked.sides.push_back(
-        {.base_name = run_names(input.table, baseline),
-         .name = group.title(run_names(input.table, group.rows)),
+        {.base_name = base_name,
+         .name = group.title(name),
          .base = baseline,
          .other = group.rows,
          .alignment = *analysis::parse_alignment({}, input.table, baseline, group.rows, request.tiles)});
   }
-  const analysis::ComparisonView view = analysis::view_of(input.table, asked);
-  for (std::size_t i = 0; i < view.sides.size(); ++i) {
-    CandidateComparison& compared = all.emplace_back(CandidateComparison{.view = view.select_side(i), .order = {}});
-    const std::vector<ComparedPair>& pairs = compared.side().result.pairs;
-    compared.order.resize(pairs.size());
-    std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
-    std::ranges::stable_sort(compared.order, {},
-                             [&](std::size_t k) { return analysis::verdict_order(pairs[k].verdict); });
-  }
-  return all;
-}
-
-void add_verdicts(const Context& context, std::vector<Block>& blocks) {
-  for (const CandidateComparison& compared : context.compared) {
-    if (compared.order.empty()) {
-      blocks.emplace_back(plain_paragraph(no_partners(compared)));
-      continue;
+  BaselineComparison compared;
+  std::vector<std::shared_ptr<const analysis::ComparedSide>> sides;
+  for (const auto& side : analysis::view_of(input.table, asked).sides) {
+    if (side->result.pairs.empty()) {
+      compared.missing.push_back(no_partners(*side));
+    } else {
+      sides.push_back(side);
     }
-    blocks.emplace_back(plain_paragraph(compared.view.answer));
-    for (const Message& words : compared.view.evidence) blocks.emplace_back(plain_paragraph(words));
-    const std::size_t significant = compared.view.count(Verdict::faster) + compared.view.count(Verdict::slower);
-    const std::size_t rows = std::min(significant, max_first_page_rows);
-    if (rows == 0) continue;
-    analysis::Table worst = pair_table(compared, rows);
-    constexpr std::array<std::string_view, 7> shown{"verdict", "point",       "differs",     "tiles",
-                                                    "ratio",   "baseline_ns", "candidate_ns"};
-    std::erase_if(worst.columns,
-                  [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });
-    blocks.emplace_back(fill_table(worst, "worst", text(msg::report::worst_caption{.all = significant, .rows = rows})));
   }
+  compared.view = analysis::view_of(input.table, std::move(sides), asked.looks);
+  for (std::size_t i = 0; i < compared.view.sides.size(); ++i)
+    compared.candidates.push_back(compared.view.select_side(i));
+  return compared;
 }
 
-void add_method(const Context& context, std::vector<Block>& blocks) {
-  for (const CandidateComparison& compared : context.compared) {
-    std::set<std::string> names;
-    for (const analysis::Difference& each : compared.side().result.differences) names.insert(text(each.name));
-    if (!names.empty()) {
-      blocks.emplace_back(plain_paragraph(msg::report::differs{
-          .base = compared.side().base, .other = compared.side().name, .what = join_texts(names)}));
-    }
-    if (compared.order.empty()) continue;
-    for (const Message& words : compared.view.method) blocks.emplace_back(plain_paragraph(words));
-    for (const Message& words : compared.view.spreads) blocks.emplace_back(plain_paragraph(words));
-    if (const RatioLines lines = ratio_lines(context, compared); lines.drawn.empty())
-      blocks.emplace_back(plain_paragraph(msg::report::no_ratio_figure{.reasons = not_drawn_note(lines)}));
+void add_comparison(const Context& context, Document& document) {
+  constexpr std::size_t max_heads = 3;
+  const BaselineComparison& compared = *context.compared;
+  const analysis::ComparedSide& first = *compared.view.sides.front();
+  std::set<std::string> devices;
+  for (const Row row : context.table().rows()) devices.insert(context.table().run(row).device_name);
+  const std::string other = compared.candidates.size() == 1
+                                ? first.name
+                                : text(msg::compare::all_candidates{.sides = compared.candidates.size()});
+  document.title =
+      devices.size() > 1
+          ? text(msg::report::title_devices{.base = first.base, .other = other})
+          : text(msg::report::title_compared{.base = first.base, .devices = join_texts(devices), .other = other});
+  if (compared.candidates.size() > max_heads) {
+    document.answer.append(plain_paragraph(compared.view.answer));
+  } else {
+    for (const ComparisonView& candidate : compared.candidates)
+      document.answer.append(plain_paragraph(candidate.answer));
   }
+  document.figure = strip_figure(context);
+  document.table = worst_table(compared.view);
 }
 
-void add_ratios(const Context& context, std::vector<Figure>& figures) {
-  for (const CandidateComparison& compared : context.compared) {
-    if (std::optional<Figure> figure =
-            ratio_figure(context, compared, fmt::format("comparison-{}", figures.size() + 1)))
-      figures.push_back(*std::move(figure));
-  }
-}
-
-void add_verdict_tables(const Context& context, std::vector<Table>& tables) {
-  for (std::size_t k = 0; k < context.compared.size(); ++k) {
-    const CandidateComparison& compared = context.compared[k];
-    const auto& [base, name, alignment, result] = compared.side();
-    const auto add = [&](const char* key, const analysis::Table& table, const Message& caption) {
-      if (table.rows > 0) tables.push_back(fill_table(table, fmt::format("{}-{}", key, k + 1), text(caption)));
+void add_verdict_tables(const Context& context, Document& document) {
+  if (!context.has_pairs()) return;
+  const std::vector<ComparisonView>& candidates = context.compared->candidates;
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    const ComparisonView& view = candidates[k];
+    const auto& [base, name, alignment, result] = *view.sides.front();
+    const auto add = [&](const std::string& key, const analysis::Table& table, const Message& caption) {
+      const std::string unique = candidates.size() == 1 ? key : fmt::format("{}-{}", key, k + 1);
+      if (table.rows > 0) document.appendix.push_back(fill_table(table, unique, text(caption)));
     };
-    add("verdicts", pair_table(compared, compared.order.size()),
-        msg::report::pairs_caption{.base = base, .other = name});
-    add("summary", analysis::answer_table(compared.view), msg::report::answers_caption{.base = base, .other = name});
+    auto [pairs, common] = comparison_table(view, view.worst_first());
+    for (const std::string_view key : {"cycles_ratio", "tiles"}) pairs.drop(key);  // exports have them
+    pairs.drop_empty_columns();
+    add("verdicts", pairs,
+        Message::verbatim(
+            fmt::format("{} {}", text(msg::report::pairs_caption{.base = base, .other = name}), text(common))));
+    if (view.answers.size() > 1)
+      add("summary", analysis::answer_table(view), msg::report::answers_caption{.base = base, .other = name});
     add("differences", analysis::difference_table(result),
         msg::report::differences_caption{.base = base, .other = name});
-    add("not-compared", analysis::skipped_table(compared.view), msg::report::not_compared_caption{});
+    add("not-compared", analysis::skipped_table(view), msg::report::not_compared_caption{});
   }
+  std::vector<std::string> files;
+  files.reserve(context.input.runs.size());
+  for (const RunFacts& run : context.input.runs) files.push_back(run.file);
+  document.data.push_back(fill_table(analysis::comparison_data(context.compared->view, files), "verdicts",
+                                     text(msg::report::verdicts_data_caption{})));
 }
 
 }  // namespace attnscope::report

@@ -6,14 +6,35 @@
 
 namespace attnscope::report {
 
+void Paragraph::append(const Paragraph& more) {
+  if (!words.empty() && !more.words.empty()) words.push_back({" "});
+  words.insert(words.end(), more.words.begin(), more.words.end());
+}
+
+std::string Paragraph::text() const {
+  std::string all;
+  for (const LinkedText& each : words) all += each.text;
+  return all;
+}
+
+std::vector<const Figure*> Document::figures() const {
+  std::vector<const Figure*> all;
+  if (figure) all.push_back(&*figure);
+  for (const Section& section : sections) {
+    if (section.figure) all.push_back(&*section.figure);
+  }
+  return all;
+}
+
 Table fill_table(const analysis::Table& result, std::string key, std::string caption) {
   Table table{.key = std::move(key), .caption = std::move(caption), .columns = {}, .rows = {}};
   for (const analysis::Column& column : result.columns) {
     table.columns.push_back({.key = column.key, .title = column.title, .kind = column.kind});
   }
   for (std::size_t row = 0; row < result.rows; ++row) {
-    std::vector<analysis::Cell>& cells = table.rows.emplace_back();
-    for (const analysis::Column& column : result.columns) cells.push_back(column.cell(row));
+    std::vector<TableCell>& cells = table.rows.emplace_back();
+    for (const analysis::Column& column : result.columns)
+      cells.push_back({column.cell(row), result.tone_of(column, row)});
   }
   return table;
 }

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "profiler/points/point_table.h"
@@ -21,34 +20,47 @@ struct LinkedText {
 
 struct Paragraph {
   std::vector<LinkedText> words;
-  bool heading = false;  ///< heads the following paragraphs
+
+  void append(const Paragraph&);  ///< adds a space between both
+  [[nodiscard]] std::string text() const;
+};
+
+struct TableCell : analysis::Cell {
+  analysis::Tone tone = analysis::Tone::plain;
 };
 
 struct Table {
   std::string key;  ///< letters and hyphens, unique in the document: "points"
   std::string caption;
   std::vector<analysis::Column> columns;
-  std::vector<std::vector<analysis::Cell>> rows;
+  std::vector<std::vector<TableCell>> rows;
   bool of_points = false;  ///< row k is the link target of point k
 };
 [[nodiscard]] Table fill_table(const analysis::Table&, std::string key, std::string caption);
 
-struct Figure {
-  std::string id;  ///< letters, digits and hyphens, unique in the document: "io"
-  std::string caption;
-  Chart chart;
+/// A heading with a figure and sentences about it.
+struct Section {
+  std::string title;
+  std::optional<Figure> figure = {};
+  std::vector<Paragraph> text = {};
 };
-
-using Block = std::variant<Paragraph, Table>;
 
 struct Document {
   std::string title;
-  std::string subtitle;       ///< files and recording times
-  std::vector<Block> answer;  ///< findings, measurement method and caveats
-  std::vector<Figure> figures;
-  std::vector<Table> appendix;  ///< all rows
+  std::string date;  ///< of the last recording: "2026-11-30"
+  Paragraph answer;  ///< the result in one paragraph
+  std::optional<Figure> figure = {};
+  std::optional<Table> table = {};    ///< at most eight rows
+  std::vector<std::string> measured;  ///< two lines: machine, build and dates; clocks, samples and what is unusual
+  std::vector<Section> sections;      ///< at most six
+  std::vector<Table> appendix;        ///< all rows
+  std::vector<Table> data;            ///< files of the Markdown report that have no table in the appendix
+  std::vector<std::string> notes;     ///< method and sources, shown in the appendix
   std::string version;
   std::vector<std::string> warnings;  ///< requested parts that are missing; one line each on stderr
+
+  /// Returns the figure of the first page and those of the sections.
+  [[nodiscard]] std::vector<const Figure*> figures() const;
 };
 
 /// Returns a sentence in which each of `links` is linked at its last occurrence before the next link, because a name in

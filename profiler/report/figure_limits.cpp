@@ -44,23 +44,50 @@ std::size_t count_marks(const LineChart& chart) {
   return marks;
 }
 
+void limit_line_chart(LineChart& chart, std::string& caption) {
+  if (const std::size_t all = chart.lines.size(); all > max_lines) {
+    chart.lines.erase(chart.lines.begin() + max_lines, chart.lines.end());
+    caption += " " + text(msg::report::lines_limited{.all = all, .shown = max_lines});
+  }
+  const std::size_t all = count_marks(chart);
+  if (all <= max_marks) return;
+  const std::size_t per_line = max_marks / chart.lines.size();
+  for (Line& line : chart.lines) {
+    // Two marks per interval, and the two ends.
+    if (line.marks.size() > per_line) line.marks = thin_out(std::move(line.marks), chart.x.log, per_line / 2 - 1);
+  }
+  caption += " " + text(msg::report::marks_limited{.all = all, .shown = count_marks(chart)});
+}
+
+/// Keeps evenly spaced marks of each row in ascending order, with both ends.
+void limit_strips(StripChart& chart, std::string& caption) {
+  std::size_t all = 0;
+  for (const StripRow& row : chart.rows) all += row.marks.size();
+  if (all <= max_marks) return;
+  const std::size_t per_row = max_marks / chart.rows.size();
+  std::size_t shown = 0;
+  for (StripRow& row : chart.rows) {
+    if (row.marks.size() > per_row) {
+      std::ranges::stable_sort(row.marks, {}, &StripMark::x);
+      const double step = static_cast<double>(row.marks.size() - 1) / static_cast<double>(per_row - 1);
+      std::vector<StripMark> kept;
+      kept.reserve(per_row);
+      for (std::size_t k = 0; k < per_row; ++k)
+        kept.push_back(row.marks[static_cast<std::size_t>(std::lround(static_cast<double>(k) * step))]);
+      row.marks = std::move(kept);
+    }
+    shown += row.marks.size();
+  }
+  caption += " " + text(msg::report::strip_limited{.all = all, .shown = shown});
+}
+
 }  // namespace
 
 void limit_marks(Figure& figure) {
-  auto* const chart = std::get_if<LineChart>(&figure.chart.picture);
-  if (chart == nullptr) return;
-  if (const std::size_t all = chart->lines.size(); all > max_lines) {
-    chart->lines.erase(chart->lines.begin() + max_lines, chart->lines.end());
-    figure.caption += " " + text(msg::report::lines_limited{.all = all, .shown = max_lines});
+  for (Chart& chart : figure.panels) {
+    if (auto* lines = std::get_if<LineChart>(&chart.picture)) limit_line_chart(*lines, figure.caption);
+    if (auto* strips = std::get_if<StripChart>(&chart.picture)) limit_strips(*strips, figure.caption);
   }
-  const std::size_t all = count_marks(*chart);
-  if (all <= max_marks) return;
-  const std::size_t per_line = max_marks / chart->lines.size();
-  for (Line& line : chart->lines) {
-    // Two marks per interval, and the two ends.
-    if (line.marks.size() > per_line) line.marks = thin_out(std::move(line.marks), chart->x.log, per_line / 2 - 1);
-  }
-  figure.caption += " " + text(msg::report::marks_limited{.all = all, .shown = count_marks(*chart)});
 }
 
 }  // namespace attnscope::report

@@ -30,26 +30,7 @@ using analysis::Curve;
 using analysis::CurveKind;
 using analysis::CurvePoint;
 using analysis::Plot;
-using analysis::PlotKind;
 using analysis::Row;
-using analysis::RunIndex;
-
-struct ComparablePoint {
-  analysis::SeriesName name;
-  CurvePoint point;
-};
-
-/// Returns the series without its device, which the sentence names already.
-std::string series_of(const Context& context, analysis::SeriesName name) {
-  name.device.clear();
-  return series_text(context, name);
-}
-
-std::string gpu_of(const Context& context, RunIndex run) {
-  const std::string device = analysis::device_title(context.table(), run);
-  return is_simulated(context.table().runs()[run].provenance) ? text(msg::report::simulated_gpu{.device = device})
-                                                              : device;
-}
 
 /// `of_clocks`: the values depend on the clock.
 std::string both_origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
@@ -58,136 +39,20 @@ std::string both_origins_text(const CurvePoint& one, const CurvePoint& other, bo
   return first == second ? first : fmt::format("{}; {}", first, second);
 }
 
-/// Returns the points of one device at the longest N that at least two of its series cover, largest value first.
-std::vector<ComparablePoint> comparable_points(const Context& context, const analysis::CurveSet& set,
-                                               analysis::Quantity quantity) {
-  std::map<std::pair<std::string, double>, std::vector<ComparablePoint>> at;
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured || curve.quantity != quantity || curve.name.age > 0) continue;
-    for (const CurvePoint& point : curve.points) {
-      if (!point.row || analysis::impossible_value(context.table(), *point.row)) continue;
-      at[{context.table().run(*point.row).device_id, point.n}].push_back({curve.name, point});
-    }
-  }
-  std::vector<ComparablePoint> best;
-  double longest = 0;
-  for (const auto& [where, rivals] : at) {
-    if (rivals.size() < 2 || where.second <= longest) continue;
-    longest = where.second;
-    best = rivals;
-  }
-  std::ranges::stable_sort(best, std::greater<>(), [](const ComparablePoint& rival) { return rival.point.value; });
-  return best;
-}
+constexpr std::size_t max_sentences = 12;
+constexpr std::size_t max_model_rows = 16;
 
-/// Returns "FA2 (128 × 64)": the result may differ for other tiles.
-std::string with_tile(const Context& context, const std::string& words, Row row) {
-  const TileShape& tile = context.table().spec(row).tile;
-  return tile.br > 0 ? fmt::format("{} ({} × {})", words, tile.br, tile.bc) : words;
-}
-
-/// Adds the sentences; of many only the last, which of ratios are the largest.
-void add_sentences(std::vector<Block>& blocks, const std::vector<Block>& sentences) {
-  constexpr std::size_t most = 12;
-  const std::size_t omitted = sentences.size() > most ? sentences.size() - most : 0;
-  blocks.insert(blocks.end(), sentences.begin() + static_cast<std::ptrdiff_t>(omitted), sentences.end());
-  if (omitted > 0) blocks.emplace_back(plain_paragraph(msg::report::sentences_omitted{.omitted = omitted}));
-}
-
-/// Adds a sentence such as "12.3 times fewer"; none if the values do not differ significantly.
-void add_ratio_sentences(const Context& context, const Plot& plot, analysis::Quantity quantity,
-                         std::vector<Block>& blocks) {
-  const std::vector<ComparablePoint> rivals = comparable_points(context, curves_of(context, plot), quantity);
-  if (rivals.empty()) return;
-  const bool bytes = quantity == analysis::Quantity::dram;
-  const std::string_view unit = bytes ? "byte" : "ns";
-  const ComparablePoint& most = rivals.front();
-  // If all points are of one run, name it only once.
-  const std::string run = most.name.runs;
-  const bool one_run = std::ranges::all_of(rivals, [&](const ComparablePoint& each) { return each.name.runs == run; });
-  const auto words_of = [&](const ComparablePoint& rival) {
-    analysis::SeriesName name = rival.name;
-    if (one_run) name.runs.clear();
-    return with_tile(context, series_of(context, std::move(name)), *rival.point.row);
-  };
-  std::vector<Block> told;
-  for (std::size_t k = 1; k < rivals.size(); ++k) {
-    const ComparablePoint& less = rivals[k];
-    if (!(less.point.value > 0) || !differs_significantly(context.table(), most.point, less.point, quantity)) continue;
-    const std::string ratio = number_text(most.point.value / less.point.value);
-    const std::string own = value_text(less.point.value, unit);
-    const std::string other = value_text(most.point.value, unit);
-    const std::string origin = both_origins_text(less.point, most.point, !bytes);
-    const std::string words = bytes ? text(msg::report::fewer_bytes{.origin = origin,
-                                                                    .other = words_of(most),
-                                                                    .other_bytes = other,
-                                                                    .own_bytes = own,
-                                                                    .ratio = ratio,
-                                                                    .series = words_of(less)})
-                                    : text(msg::report::faster{.origin = origin,
-                                                               .other = words_of(most),
-                                                               .other_time = other,
-                                                               .own_time = own,
-                                                               .ratio = ratio,
-                                                               .series = words_of(less)});
-    told.emplace_back(sentence(words, {{own, less.point.row}, {other, most.point.row}}));
-  }
-  if (told.empty()) return;
-  const std::string n = exact_text(most.point.n);
-  std::string device = gpu_of(context, context.table().run_index(*most.point.row));
-  if (one_run && !run.empty()) device += " · " + run;
-  const std::string problem = plot.filter.summary();
-  blocks.emplace_back(bytes ? heading_paragraph(msg::report::bytes_at{.device = device, .n = n, .problem = problem})
-                            : heading_paragraph(msg::report::times_at{.device = device, .n = n, .problem = problem}));
-  add_sentences(blocks, told);
+/// Keeps the last sentences, whose ratios are the largest.
+std::vector<Paragraph> limited(std::vector<Paragraph> sentences) {
+  if (sentences.size() <= max_sentences) return sentences;
+  const std::size_t omitted = sentences.size() - max_sentences;
+  sentences.erase(sentences.begin(), sentences.begin() + static_cast<std::ptrdiff_t>(omitted));
+  sentences.push_back(plain_paragraph(msg::report::sentences_omitted{.omitted = omitted}));
+  return sentences;
 }
 
 /// Points of one algorithm at one N by GPU.
 using PointsByDevice = std::map<std::string, CurvePoint>;
-
-/// Adds how much slower each GPU is than the fastest, at the longest N that two GPUs share.
-void add_device_sentences(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
-  const analysis::CurveSet set = curves_of(context, plot);
-  std::map<double, std::map<std::string, PointsByDevice>> at;
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured || curve.quantity != analysis::Quantity::time || curve.name.age > 0) continue;
-    for (const CurvePoint& point : curve.points) {
-      if (!point.row || analysis::impossible_value(context.table(), *point.row)) continue;
-      analysis::SeriesName name = curve.name;
-      name.runs.clear();
-      at[point.n][series_of(context, name)].try_emplace(gpu_of(context, context.table().run_index(*point.row)), point);
-    }
-  }
-  for (auto length = at.rbegin(); length != at.rend(); ++length) {
-    std::vector<Block> told;
-    for (const auto& [series, devices] : length->second) {
-      if (devices.size() < 2) continue;
-      const auto value = [](const auto& entry) { return entry.second.value; };
-      const auto fast = std::ranges::min_element(devices, {}, value);
-      for (const auto& [device, slow] : devices) {
-        const CurvePoint& best = fast->second;
-        if (device == fast->first || !(best.value > 0) ||
-            !differs_significantly(context.table(), slow, best, analysis::Quantity::time))
-          continue;
-        const std::string own = text(Nanoseconds(slow.value));
-        const std::string other = text(Nanoseconds(best.value));
-        const Message words = msg::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
-                                                        .fast_time = other,
-                                                        .origin = both_origins_text(slow, best, true),
-                                                        .ratio = number_text(slow.value / best.value),
-                                                        .series = series,
-                                                        .slow = with_tile(context, device, *slow.row),
-                                                        .slow_time = own};
-        told.emplace_back(sentence(text(words), {{own, slow.row}, {other, best.row}}));
-      }
-    }
-    if (told.empty()) continue;
-    blocks.emplace_back(
-        heading_paragraph(msg::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
-    add_sentences(blocks, told);
-    return;
-  }
-}
 
 using PointsByRow = std::unordered_map<Row, const analysis::RooflinePoint*>;
 
@@ -247,37 +112,8 @@ Paragraph bound_sentence(const std::string& name, const std::vector<const analys
                   {{n_of(from), from.row}});
 }
 
-/// Adds a bottleneck sentence for each leading time curve. Returns whether one uses the datasheet's tensor-core peak,
-/// which does not name an instruction.
-bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
-  bool by_datasheet = false;
-  const analysis::CurveSet set = curves_of(context, plot);
-  for (const DeviceRoofline& roofs : make_rooflines(context, plot)) {
-    const bool has_links = analysis::find_roof(roofs.report.roofs, analysis::Bound::link) != nullptr;
-    const PointsByRow bounded = bounded_points(roofs.report);
-    std::vector<Block> bounds;
-    for (const Curve& curve : set.curves) {
-      if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
-      const std::vector<const analysis::RooflinePoint*> points = points_of(curve, bounded);
-      if (points.size() < 2) continue;
-      const bool one_tile = std::ranges::all_of(
-          points, [&](const analysis::RooflinePoint* each) { return each->tile == points.front()->tile; });
-      const std::string name = series_of(context, curve.name);
-      bounds.emplace_back(
-          bound_sentence(one_tile ? with_tile(context, name, points.back()->row) : name, points, has_links));
-      by_datasheet = by_datasheet || std::ranges::any_of(points, [](const analysis::RooflinePoint* point) {
-                       return point->shares.front().bound == analysis::Bound::tensor;
-                     });
-    }
-    if (bounds.empty()) continue;
-    blocks.emplace_back(heading_paragraph(msg::report::bounds_on{
-        .device = gpu_of(context, roofs.run), .problem = plot.filter.summary(), .sources = roofs.sources}));
-    add_sentences(blocks, bounds);
-  }
-  return by_datasheet;
-}
-
-void add_residual_sentence(const Context& context, std::vector<Block>& blocks) {
+/// Returns the largest deviation of counted from modeled bytes; empty without such points.
+Paragraph residual_sentence(const Context& context) {
   const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
   std::optional<Row> worst;
   std::size_t points = 0;
@@ -286,41 +122,146 @@ void add_residual_sentence(const Context& context, std::vector<Block>& blocks) {
     ++points;
     if (!worst || std::abs(ratios.value(row) - 1) > std::abs(ratios.value(*worst) - 1)) worst = row;
   }
-  if (!worst) return;
+  if (!worst) return {};
   const std::string percent = text(Share(ratios.value(*worst) - 1));
-  blocks.emplace_back(
-      sentence(text(msg::report::residual{
-                   .percent = percent, .point = describe(context.table().spec(*worst)), .points = points}),
-               {{percent, worst}}));
+  return sentence(text(msg::report::residual{
+                      .percent = percent, .point = describe(context.table().spec(*worst)), .points = points}),
+                  {{percent, worst}});
 }
 
-/// Adds one sentence per algorithm whose stores are about twice the expected ones, linked to its first point.
-void add_store_sentences(const Context& context, std::vector<Block>& blocks) {
+/// Returns one sentence per algorithm whose stores are about twice the expected ones, linked to its first point.
+std::vector<Paragraph> store_sentences(const Context& context) {
   std::map<std::string, std::vector<Row>> by_algorithm;
   for (const Row row : context.table().rows()) {
     if (analysis::half_filled_sectors(context.table(), row))
       by_algorithm[context.table().algorithm(row)].push_back(row);
   }
+  std::vector<Paragraph> sentences;
   for (const auto& [key, rows] : by_algorithm) {
     const std::string algorithm = analysis::short_title(context.table().algorithms(), key);
     const Message words =
         msg::report::stores{.algorithm = algorithm,
                             .points = rows.size(),
                             .reason = describe(*analysis::half_filled_sectors(context.table(), rows.front()))};
-    blocks.emplace_back(sentence(text(words), {{algorithm, rows.front()}}));
+    sentences.push_back(sentence(text(words), {{algorithm, rows.front()}}));
   }
+  return sentences;
 }
 
-void add_model_comparison(const Context& context, std::vector<Block>& blocks) {
-  std::vector<Block> sentences;
-  add_residual_sentence(context, sentences);
-  add_store_sentences(context, sentences);
-  if (sentences.empty()) return;
-  blocks.emplace_back(heading_paragraph(msg::report::against_model{}));
-  std::ranges::move(sentences, std::back_inserter(blocks));
+/// Returns counted over modeled SM<->L2 bytes by algorithm and d.
+std::optional<Figure> model_figure(const Context& context) {
+  const analysis::PointTable& table = context.table();
+  const analysis::ValueColumn& ratios = table.values(metric_key::l2_sm_over_model);
+  std::map<std::tuple<std::size_t, std::string, std::int64_t>, StripRow> rows;
+  std::size_t points = 0;
+  for (const Row row : table.rows()) {
+    if (!ratios.has(row) || table.run(row).provenance != Provenance::measured || !(ratios.value(row) > 0)) continue;
+    ++points;
+    const std::string& algorithm = table.algorithm(row);
+    const std::int64_t d = table.problem(row).d;
+    StripRow& strip = rows[{table.algorithms().place(algorithm), algorithm, d}];
+    if (strip.label.empty()) {
+      strip.label = fmt::format("{} d {}", analysis::short_title(table.algorithms(), algorithm), d);
+      strip.identity = style::identity_of(algorithm);
+    }
+    strip.marks.push_back(
+        {.x = ratios.value(row),
+         .read_out_text = text(msg::report::model_read_out{.point = describe(table.spec(row)),
+                                                           .ratio = fmt::format("{:.4f}", ratios.value(row))})});
+  }
+  if (rows.empty() || rows.size() > max_model_rows) return std::nullopt;
+  StripChart chart{.x_title = text(msg::report::axis_over_model{})};
+  for (auto& [key, strip] : rows) chart.rows.push_back(std::move(strip));
+  Figure figure{.id = "model", .title = text(msg::report::model_title{}), .caption = text(msg::report::model_key{})};
+  const std::size_t count = chart.rows.size();
+  figure.panels.push_back(
+      {.alt = text(msg::report::alt_strip{.points = points, .rows = count}), .picture = std::move(chart)});
+  return figure;
 }
 
-void add_failures(const Context& context, std::vector<Block>& blocks) {
+}  // namespace
+
+std::vector<Paragraph> device_sentences(const Context& context, const Plot& plot) {
+  const analysis::CurveSet set = curves_of(context, plot);
+  std::map<double, std::map<std::string, PointsByDevice>> at;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured || curve.quantity != analysis::Quantity::time || curve.name.age > 0) continue;
+    for (const CurvePoint& point : curve.points) {
+      if (!point.row || analysis::impossible_value(context.table(), *point.row)) continue;
+      analysis::SeriesName name = curve.name;
+      name.runs.clear();
+      at[point.n][series_without_device(context, name)].try_emplace(
+          gpu_of(context, context.table().run_index(*point.row)), point);
+    }
+  }
+  for (auto length = at.rbegin(); length != at.rend(); ++length) {
+    std::vector<Paragraph> told;
+    for (const auto& [series, devices] : length->second) {
+      if (devices.size() < 2) continue;
+      const auto value = [](const auto& entry) { return entry.second.value; };
+      const auto fast = std::ranges::min_element(devices, {}, value);
+      for (const auto& [device, slow] : devices) {
+        const CurvePoint& best = fast->second;
+        if (device == fast->first || !(best.value > 0) ||
+            !differs_significantly(context.table(), slow, best, analysis::Quantity::time))
+          continue;
+        const std::string own = text(Nanoseconds(slow.value));
+        const std::string other = text(Nanoseconds(best.value));
+        const Message words = msg::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
+                                                        .fast_time = other,
+                                                        .n = exact_text(length->first),
+                                                        .origin = both_origins_text(slow, best, true),
+                                                        .ratio = number_text(slow.value / best.value),
+                                                        .series = series,
+                                                        .slow = with_tile(context, device, *slow.row),
+                                                        .slow_time = own};
+        told.push_back(sentence(text(words), {{own, slow.row}, {other, best.row}}));
+      }
+    }
+    if (!told.empty()) return limited(std::move(told));
+  }
+  return {};
+}
+
+std::vector<Paragraph> bound_sentences(const Context& context, const Plot& plot) {
+  bool by_datasheet = false;
+  const analysis::CurveSet set = curves_of(context, plot);
+  std::vector<Paragraph> all;
+  for (const DeviceRoofline& roofs : make_rooflines(context, plot)) {
+    const bool has_links = analysis::find_roof(roofs.report.roofs, analysis::Bound::link) != nullptr;
+    const PointsByRow bounded = bounded_points(roofs.report);
+    std::vector<Paragraph> bounds;
+    for (const Curve& curve : set.curves) {
+      if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
+      const std::vector<const analysis::RooflinePoint*> points = points_of(curve, bounded);
+      if (points.size() < 2) continue;
+      const bool one_tile = std::ranges::all_of(
+          points, [&](const analysis::RooflinePoint* each) { return each->tile == points.front()->tile; });
+      const std::string name = series_text(context, curve.name);
+      bounds.push_back(
+          bound_sentence(one_tile ? with_tile(context, name, points.back()->row) : name, points, has_links));
+      // The datasheet's tensor-core peak does not name an instruction.
+      by_datasheet = by_datasheet || std::ranges::any_of(points, [](const analysis::RooflinePoint* point) {
+                       return point->shares.front().bound == analysis::Bound::tensor;
+                     });
+    }
+    std::ranges::move(limited(std::move(bounds)), std::back_inserter(all));
+  }
+  if (by_datasheet) all.push_back(plain_paragraph(msg::report::tensor_bound{}));
+  return all;
+}
+
+std::optional<Section> model_section(const Context& context) {
+  Section section{.title = text(msg::report::against_model{}), .figure = model_figure(context)};
+  if (Paragraph residual = residual_sentence(context); !residual.words.empty())
+    section.text.push_back(std::move(residual));
+  std::ranges::move(store_sentences(context), std::back_inserter(section.text));
+  std::ranges::move(simulator_error_sentences(context), std::back_inserter(section.text));
+  if (!section.figure && section.text.empty()) return std::nullopt;
+  return section;
+}
+
+std::vector<Paragraph> failure_sentences(const Context& context) {
   // Recordings of one configuration on one GPU count once.
   std::set<std::pair<std::string, std::string>> all;
   std::map<Disposition, std::vector<Row>> ends;
@@ -332,7 +273,7 @@ void add_failures(const Context& context, std::vector<Block>& blocks) {
     all.emplace(gpu, spec);
     if (end != Disposition::ok && ended.emplace(end, std::move(gpu), std::move(spec)).second) ends[end].push_back(row);
   }
-  if (!ends.empty()) blocks.emplace_back(heading_paragraph(msg::report::failures{}));
+  std::vector<Paragraph> sentences;
   for (const auto& [end, rows] : ends) {
     // The most frequent reason; the first in a tie.
     std::map<std::string, std::vector<Row>> by_reason;
@@ -348,22 +289,9 @@ void add_failures(const Context& context, std::vector<Block>& blocks) {
                                             .outcome = title(end),
                                             .point = point,
                                             .reason = most->first};
-    blocks.emplace_back(sentence(text(told), {{point, example}}));
+    sentences.push_back(sentence(text(told), {{point, example}}));
   }
-}
-
-}  // namespace
-
-void add_findings(const Context& context, std::vector<Block>& blocks) {
-  if (const Plot* plot = context.plot(PlotKind::bytes))
-    add_ratio_sentences(context, *plot, analysis::Quantity::dram, blocks);
-  if (const Plot* plot = context.plot(PlotKind::time)) {
-    add_ratio_sentences(context, *plot, analysis::Quantity::time, blocks);
-    add_device_sentences(context, *plot, blocks);
-    if (add_bound_sentences(context, *plot, blocks)) blocks.emplace_back(plain_paragraph(msg::report::tensor_bound{}));
-  }
-  add_model_comparison(context, blocks);
-  add_failures(context, blocks);
+  return sentences;
 }
 
 }  // namespace attnscope::report

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "messages/compare.h"
 #include "messages/language.h"
 #include "messages/report.h"
 #include "profiler/plan/text.h"
@@ -16,32 +17,36 @@ namespace {
 
 constexpr std::string_view page_style = R"css(
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:60rem;background:var(--surface);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
-h1{margin:.2rem 0;font-size:1.7rem}
-h3{margin:1.1rem 0 .3rem;font-size:1rem}
-a{color:var(--accent)}p{margin:.45rem 0}
-figure{margin:1rem 0;break-inside:avoid}figcaption,caption{text-align:left;font-size:.88rem;padding:.3rem 0}
+body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:66rem;background:var(--surface);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
+header{display:flex;justify-content:space-between;align-items:baseline;gap:1rem}
+h1{margin:.2rem 0;font-size:1.45rem}h2{margin:1.6rem 0 .3rem;font-size:1.1rem}
+a{color:var(--accent)}p{margin:.45rem 0}.answer{font-size:1.05rem}.date{white-space:nowrap}.date,.measured,li{color:var(--muted)}.measured{font-size:.88rem;margin:.2rem 0}
+figure{margin:.6rem 0}figcaption,.caption{font-size:.88rem;padding:.3rem 0}
 svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px solid var(--accent)}
 .said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid var(--grid);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
-td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}td.w{min-width:11rem}
+td.n,main>.wide td{white-space:nowrap}td.w{min-width:9rem}
+.better,.worse{font-weight:600}.better{color:var(--faster)}.worse{color:var(--slower)}.open{border:1px solid var(--muted);border-radius:3px;padding:0 .25em;display:inline-block}
+summary{cursor:pointer;margin-top:1.6rem}
+details .wide{width:calc(100vw - 3.4rem);margin-left:calc(50% - 50vw + 1.7rem)}details table{font-size:.75rem}
+details td,details th{padding:.12rem .35rem}details td.n{white-space:normal}#points td.n{white-space:nowrap}#runs td{min-width:4.2rem}details td.w{min-width:8rem}details td.w,#runs td{overflow-wrap:anywhere}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--accent)}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
-tr:target{outline:2px solid var(--accent)}footer{margin-top:3rem;font-size:.82rem}
-@page{size:A4;margin:18mm 14mm 18mm}
-@media print{td{min-width:0}td.w{min-width:38mm}
-th button{display:contents}body{max-width:none;padding:0;font-size:10pt}.said,th button::after{display:none}
-h3,caption{break-after:avoid}h3{font-size:9.5pt;margin:.8rem 0 .2rem}figcaption,caption{font-size:8pt}.map svg{width:88%}
-tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
-a{color:inherit;text-decoration:none}details:not([open]){display:none}}
+tr:target{outline:2px solid var(--accent)}footer{margin-top:2rem;font-size:.82rem;color:var(--muted)}
+@page{size:A4;margin:15mm;@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif}}
+@media print{details,.said,th button::after{display:none}body{max-width:none;padding:0;font-size:10pt;line-height:1.35}p{margin:1mm 0}
+h1{font-size:15pt}h2{font-size:11pt;margin:5mm 0 1mm;break-after:avoid}.answer{font-size:10pt}
+figure{break-inside:avoid;margin:2mm 0}figcaption,.caption,.measured,footer,table{font-size:8pt}.caption{break-after:avoid;margin:1mm 0}footer{margin-top:4mm}
+td{min-width:0}td.w{min-width:0}main>.wide td{white-space:normal}main>.wide td.n{white-space:nowrap}th,td{padding:.3mm .8mm}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}
+th button{display:contents}a{color:inherit;text-decoration:none}}
 )css";
 
 // Read-outs on hover and arrow keys, and sortable tables. Inserts text nodes only.
 constexpr std::string_view script = R"js(
 (function(){'use strict';
-document.querySelectorAll('figure').forEach(function(figure){
-var svg=figure.querySelector('svg'),said=figure.querySelector('.said');if(!svg||!said)return;
+document.querySelectorAll('figure svg').forEach(function(svg){
+var said=svg.parentNode.querySelector('.said');
 var marks=Array.prototype.slice.call(svg.querySelectorAll('.m')),at=-1;
 marks.forEach(function(m){var t=m.querySelector('title');m.said=t?t.textContent:'';if(t)m.removeChild(t)});
 function show(k){if(at>=0)marks[at].classList.remove('on');at=k;if(k<0){said.textContent='';return}
@@ -51,6 +56,7 @@ svg.addEventListener('keydown',function(e){var n=marks.length,k=at;if(!n)return;
 if(e.key==='ArrowRight'||e.key==='ArrowDown')k=Math.min(n-1,at+1);else if(e.key==='ArrowLeft'||e.key==='ArrowUp')k=Math.max(0,at-1);
 else if(e.key==='Home')k=0;else if(e.key==='End')k=n-1;else if(e.key==='Escape')k=-1;else return;e.preventDefault();show(k)});
 svg.setAttribute('tabindex','0')});
+document.addEventListener('click',function(e){var a=e.target.closest('a[href^="#row-"]');if(a)document.getElementById('appendix').open=true});
 function of(cell){return cell.getAttribute('data-v')||cell.textContent}
 document.querySelectorAll('table').forEach(function(table){if(!table.tHead||table.tBodies[0].rows.length<2)return;
 Array.prototype.forEach.call(table.tHead.rows[0].cells,function(head,column){
@@ -65,62 +71,89 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-constexpr std::size_t max_expanded_points = 20;
-
-/// Escapes a string for CSS: characters other than ASCII letters, digits and spaces become numeric escapes.
-std::string css_string(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = byte >= 0x80 || byte == ' ' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-                       (byte >= 'A' && byte <= 'Z');
-    safe += plain ? std::string(1, c) : fmt::format("\\{:06x} ", byte);
-  }
-  return safe;
-}
-
 std::string linked(const std::string& words, std::optional<analysis::Row> row) {
   return row ? fmt::format(R"(<a href="#row-{}">{}</a>)", static_cast<std::size_t>(*row) + 1, markup(words))
              : markup(words);
 }
 
-void write(std::string& out, const Paragraph& paragraph) {
-  out += paragraph.heading ? "<h3>" : "<p>";
+void write(std::string& out, const Paragraph& paragraph, std::string_view tag = "<p>") {
+  out += tag;
   for (const LinkedText& words : paragraph.words) out += linked(words.text, words.row);
-  out += paragraph.heading ? "</h3>\n" : "</p>\n";
+  out += "</p>\n";
+}
+
+std::string cell_of(const TableCell& cell, const analysis::Column& column) {
+  using analysis::ColumnKind;
+  using analysis::Tone;
+  std::string out = column.kind == ColumnKind::number     ? R"(<td class="n")"
+                    : column.kind == ColumnKind::sentence ? R"(<td class="w")"
+                                                          : "<td";
+  out += cell.number ? fmt::format(R"( data-v="{}">)", *cell.number) : ">";
+  const std::string_view tone = cell.tone == Tone::better  ? "better"
+                                : cell.tone == Tone::worse ? "worse"
+                                : cell.tone == Tone::muted ? "open"
+                                                           : "";
+  std::string words = linked(cell.text, cell.row);
+  // A verdict is below its interval.
+  if (const std::size_t end = words.find("] "); end != std::string::npos) words.insert(end + 2, "<br>");
+  out += tone.empty() ? words : fmt::format(R"(<span class="{}">{}</span>)", tone, words);
+  return out + "</td>";
 }
 
 void write(std::string& out, const Table& table) {
-  using analysis::ColumnKind;
-  out += fmt::format(R"(<div class="wide"><table id="{}"><caption>{}</caption><thead><tr>)", table.key,
-                     markup(table.caption));
+  // A caption element would be no wider than a narrow table.
+  out += fmt::format(
+      R"(<p class="caption" id="{0}-caption">{1}</p><div class="wide"><table id="{0}" aria-labelledby="{0}-caption"><thead><tr>)",
+      table.key, markup(table.caption));
   for (const analysis::Column& column : table.columns) {
-    out += fmt::format(R"(<th scope="col"{}>{}</th>)", column.kind == ColumnKind::number ? R"( class="n")" : "",
-                       markup(column.title));
+    out += fmt::format(R"(<th scope="col"{}>{}</th>)",
+                       column.kind == analysis::ColumnKind::number ? R"( class="n")" : "", markup(column.title));
   }
   out += "</tr></thead><tbody>\n";
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     out += table.of_points ? fmt::format(R"(<tr id="row-{}">)", row + 1) : "<tr>";
-    for (std::size_t k = 0; k < table.columns.size(); ++k) {
-      const analysis::Cell& cell = table.rows[row][k];
-      const ColumnKind kind = table.columns[k].kind;
-      out += kind == ColumnKind::number     ? R"(<td class="n")"
-             : kind == ColumnKind::sentence ? R"(<td class="w")"
-                                            : "<td";
-      out += cell.number ? fmt::format(R"( data-v="{}">)", *cell.number) : ">";
-      out += linked(cell.text, cell.row) + "</td>";
-    }
+    for (std::size_t k = 0; k < table.columns.size(); ++k) out += cell_of(table.rows[row][k], table.columns[k]);
     out += "</tr>\n";
   }
   out += "</tbody></table></div>\n";
 }
 
 void write(std::string& out, const Figure& figure) {
-  // Maps are taller than charts; scaled so that two fit on a printed page.
-  out += std::holds_alternative<HeatMap>(figure.chart.picture) ? R"(<figure class="map">)" : "<figure>";
-  out += to_svg(figure.chart, figure.id, Placement::embedded);
+  out += "<figure>" + to_svg(figure, Placement::embedded);
   out += R"(<div class="said" aria-live="polite"></div>)";
-  out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption></figure>\n";
+  out += "<figcaption>" + markup(fmt::format("{}. {}", figure.title, figure.caption)) + "</figcaption></figure>\n";
+}
+
+void write(std::string& out, const Section& section) {
+  out += "<section><h2>" + markup(section.title) + "</h2>\n";
+  if (section.figure) write(out, *section.figure);
+  for (const Paragraph& paragraph : section.text) write(out, paragraph);
+  out += "</section>\n";
+}
+
+/// Moves columns with one text in all rows to the caption, so that the others fit on a page; drops empty ones.
+Table factored(Table table) {
+  std::string common;
+  for (std::size_t k = table.columns.size(); table.rows.size() > 1 && k-- > 0;) {
+    const std::string words = table.rows.front()[k].text;
+    const auto same = [&](const std::vector<TableCell>& row) { return row[k].text == words; };
+    if (!std::ranges::all_of(table.rows, same)) continue;
+    if (!words.empty())
+      common = fmt::format("{} {}{}{}", table.columns[k].title, words, common.empty() ? "" : "; ", common);
+    const auto place = static_cast<std::ptrdiff_t>(k);
+    table.columns.erase(table.columns.begin() + place);
+    for (std::vector<TableCell>& row : table.rows) row.erase(row.begin() + place);
+  }
+  if (!common.empty()) table.caption += ". " + text(msg::compare::all_rows{.settings = common});
+  return table;
+}
+
+void write_appendix(std::string& out, const Document& document) {
+  out += fmt::format(R"(<details id="appendix"><summary>{}</summary>)", markup(text(msg::report::appendix{})));
+  for (const Table& table : document.appendix) write(out, table.of_points ? table : factored(table));
+  out += "<h2>" + markup(text(msg::report::page_notes{})) + "</h2>\n<ul>\n";
+  for (const std::string& note : document.notes) out += "<li>" + markup(note) + "</li>\n";
+  out += "</ul>\n</details>\n";
 }
 
 }  // namespace
@@ -138,22 +171,14 @@ std::string to_html(const Document& document) {
       "<title>{}</title>\n<style>:root{{color-scheme:light dark;{}}}@media screen and "
       "(prefers-color-scheme:dark){{:root{{{}}}}}{}{}",
       markup(document.title), style::css_properties(false), style::css_properties(true), page_style, chart_style());
-  // Browsers that support margin boxes print a running header and page numbers.
-  out += fmt::format(
-      "@page{{@top-left{{content:\"{}\";font-size:8pt}}@bottom-right{{content:counter(page) \" / \" "
-      "counter(pages);font-size:8pt}}}}",
-      css_string(document.title));
-  out += "</style></head>\n<body>\n<header><h1>" + markup(document.title) + "</h1>\n<p>" + markup(document.subtitle) +
-         "</p>\n";
-  out += "</header>\n<main>\n";
-  for (const Block& block : document.answer) std::visit([&](const auto& each) { write(out, each); }, block);
-  for (const Figure& figure : document.figures) write(out, figure);
-  const bool few = std::ranges::all_of(document.appendix,
-                                       [](const Table& table) { return table.rows.size() <= max_expanded_points; });
-  out += fmt::format(R"(<details id="appendix"{}><summary>{}</summary>)", few ? " open" : "",
-                     markup(text(msg::report::appendix{})));
-  for (const Table& table : document.appendix) write(out, table);
-  out += "</details>\n";
+  out += "</style></head>\n<body>\n<header><h1>" + markup(document.title) + "</h1><span class=\"date\">" +
+         markup(document.date) + "</span></header>\n<main>\n";
+  write(out, document.answer, R"(<p class="answer">)");
+  if (document.figure) write(out, *document.figure);
+  if (document.table) write(out, *document.table);
+  for (const std::string& line : document.measured) out += R"(<p class="measured">)" + markup(line) + "</p>\n";
+  for (const Section& section : document.sections) write(out, section);
+  write_appendix(out, document);
   out += "</main>\n<footer>" + markup(document.version) + "</footer>\n<script>" + std::string(script) +
          "</script>\n</body></html>\n";
   return out;

@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
+#include "messages/report.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/csv.h"
@@ -59,9 +60,7 @@ std::string markdown(std::string_view text) {
 namespace {
 
 std::string line_of(const Paragraph& paragraph) {
-  std::string line = paragraph.heading ? "### " : "";
-  for (const LinkedText& words : paragraph.words) line += markdown(words.text);
-  return line + "\n\n";
+  return paragraph.words.empty() ? std::string() : markdown(paragraph.text()) + "\n\n";
 }
 
 std::string lines_of(const Table& table) {
@@ -70,52 +69,84 @@ std::string lines_of(const Table& table) {
   lines += "\n|";
   for (const analysis::Column& column : table.columns)
     lines += column.kind == analysis::ColumnKind::number ? " ---: |" : " --- |";
-  for (const std::vector<analysis::Cell>& row : table.rows) {
+  for (const std::vector<TableCell>& row : table.rows) {
     lines += "\n|";
-    for (const analysis::Cell& cell : row) lines += fmt::format(" {} |", markdown(cell.text));
+    for (const TableCell& cell : row) lines += fmt::format(" {} |", markdown(cell.text));
   }
   return lines + "\n\n";
 }
 
+/// Returns the values in base units; rounded texts of pages are replaced by their numbers.
 std::string csv_of(const Table& table) {
   std::string lines;
   const auto add = [&](std::size_t column, const std::string& field) {
     lines += (column > 0 ? "," : "") + field + (column + 1 == table.columns.size() ? "\n" : "");
   };
   for (std::size_t k = 0; k < table.columns.size(); ++k) add(k, table.columns[k].key);
-  for (const std::vector<analysis::Cell>& row : table.rows) {
+  for (const std::vector<TableCell>& row : table.rows) {
     for (std::size_t k = 0; k < row.size(); ++k) {
       const bool number = table.columns[k].kind == analysis::ColumnKind::number;
-      const std::string& field = row[k].text;
-      add(k, number && field.find(',') == std::string::npos ? field : quote_csv_field(field));
+      add(k, number && row[k].number ? analysis::raw_text(row[k].number) : quote_csv_field(row[k].text));
     }
   }
   return lines;
 }
 
+class MarkdownWriter {
+ public:
+  MarkdownWriter(const Document& document, std::string_view folder) : document_(document), folder_(folder) {}
+
+  MarkdownFiles write() && {
+    std::string& out = files_.text;
+    out = fmt::format("# {}\n\n{}\n\n", markdown(document_.title), markdown(document_.date));
+    out += line_of(document_.answer);
+    if (document_.figure) add(*document_.figure);
+    if (document_.table) out += lines_of(*document_.table);
+    for (const std::string& line : document_.measured) out += markdown(line) + "\n\n";
+    for (const Section& section : document_.sections) {
+      out += fmt::format("## {}\n\n", markdown(section.title));
+      if (section.figure) add(*section.figure);
+      for (const Paragraph& paragraph : section.text) out += line_of(paragraph);
+    }
+    add_data();
+    out += fmt::format("## {}\n\n", markdown(text(msg::report::page_notes{})));
+    for (const std::string& note : document_.notes) out += fmt::format("- {}\n", markdown(note));
+    out += fmt::format("\n{}\n", markdown(document_.version));
+    return std::move(files_);
+  }
+
+ private:
+  void add(const Figure& figure) {
+    const std::string name = figure.id + ".svg";
+    files_.attachments.push_back({name, to_svg(figure, Placement::alone) + "\n"});
+    std::string alt;
+    for (const Chart& chart : figure.panels) alt += fmt::format("{}{}", alt.empty() ? "" : " ", chart.alt);
+    files_.text += fmt::format("![{}](<{}/{}>)\n\n", markdown(alt), folder_, name);
+    files_.text += markdown(fmt::format("{}. {}", figure.title, figure.caption)) + "\n\n";
+  }
+
+  /// Tables for export replace those of the page with the same key.
+  void add_data() {
+    const auto attach = [&](const Table& table) {
+      const std::string name = table.key + ".csv";
+      files_.attachments.push_back({name, csv_of(table)});
+      files_.text += fmt::format("[{0}](<{1}/{0}>): {2}\n\n", name, folder_, markdown(table.caption));
+    };
+    for (const Table& table : document_.data) attach(table);
+    for (const Table& table : document_.appendix) {
+      if (std::ranges::count(document_.data, table.key, &Table::key) == 0) attach(table);
+    }
+  }
+
+  const Document& document_;
+  std::string_view folder_;
+  MarkdownFiles files_;
+};
+
 }  // namespace
 
 MarkdownFiles to_markdown(const Document& document, std::string_view folder) {
-  MarkdownFiles files;
-  std::string& out = files.text;
-  out = fmt::format("# {}\n\n{}\n\n", markdown(document.title), markdown(document.subtitle));
-  for (const Block& block : document.answer) {
-    const auto* table = std::get_if<Table>(&block);
-    out += table != nullptr ? lines_of(*table) : line_of(std::get<Paragraph>(block));
-  }
-  for (const Figure& figure : document.figures) {
-    const std::string name = figure.id + ".svg";
-    files.attachments.push_back({name, to_svg(figure.chart, figure.id, Placement::alone) + "\n"});
-    out += fmt::format("![{}](<{}/{}>)\n\n{}\n\n", markdown(figure.chart.alt), folder, name,
-                       markdown(figure.chart.title + ". " + figure.caption));
-  }
-  for (const Table& table : document.appendix) {
-    const std::string name = table.key + ".csv";
-    files.attachments.push_back({name, csv_of(table)});
-    out += fmt::format("[{0}](<{1}/{0}>): {2}\n\n", name, folder, markdown(table.caption));
-  }
-  out += markdown(document.version) + "\n";
-  return files;
+  return MarkdownWriter(document, folder).write();
 }
 
 }  // namespace attnscope::report

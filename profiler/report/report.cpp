@@ -2,130 +2,67 @@
 #include "profiler/report/report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "messages/report.h"
-#include "profiler/compare/compared_values.h"
+#include "profiler/compare/compared_settings.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/text.h"
-#include "profiler/points/impossible_values.h"
 #include "profiler/report/report_parts.h"
-#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 
 namespace {
 
-std::set<std::string> device_names(const Input& input) {
+constexpr std::size_t max_sections = 6;
+
+std::string devices_of(const Input& input) {
   std::set<std::string> names;
   for (const analysis::Row row : input.table.rows()) names.insert(input.table.run(row).device_name);
-  return names;
+  return join_texts(names);
 }
 
-std::string subtitle(const Input& input) {
-  std::set<std::string> files;
-  std::string first;
+/// Returns the day of the last recording.
+std::string date_of(const Input& input) {
+  constexpr std::size_t digits = 10;
   std::string last;
-  for (const RunFacts& run : input.runs) {
-    files.insert(run.file);
-    if (first.empty() || run.started_at < first) first = run.started_at;
-    last = std::max({last, run.started_at, run.finished_at});
-  }
-  const std::string all = join_texts(files);
-  const std::size_t runs = input.runs.size();
-  const std::size_t points = input.table.size();
-  if (first == last)
-    return text(msg::report::subtitle_once{.files = all, .first = first, .points = points, .runs = runs});
-  return text(msg::report::subtitle{.files = all, .first = first, .last = last, .points = points, .runs = runs});
+  for (const RunFacts& run : input.runs) last = std::max({last, run.started_at, run.finished_at});
+  return last.substr(0, digits);
 }
 
-std::string title_of(const Context& context) {
-  const std::string devices = join_texts(device_names(context.input));
-  if (context.compared.empty()) return text(msg::report::title{.devices = devices});
-  return text(msg::report::title_compared{.base = context.compared.front().side().base, .devices = devices});
-}
-
-/// Adds one sentence per limit that imported values break, linked to the worst point.
-void add_impossible(const Input& input, std::vector<Block>& blocks) {
-  struct Kind {
-    std::size_t count = 0;
-    analysis::ImpossibleValue worst;
-    analysis::Row row = 0;
-  };
-  std::map<analysis::BrokenLimit, Kind> kinds;
-  std::size_t points = 0;
-  for (const analysis::Row row : input.table.rows()) {
-    const auto found = analysis::impossible_value(input.table, row);
-    if (!found) continue;
-    ++points;
-    Kind& kind = kinds[found->limit];
-    const bool is_low = found->limit == analysis::BrokenLimit::compulsory_bytes;
-    const bool worse = is_low ? found->ratio() < kind.worst.ratio() : found->ratio() > kind.worst.ratio();
-    if (kind.count++ == 0 || worse) std::tie(kind.worst, kind.row) = std::tie(*found, row);
+/// Moves the first figure to the first page and adds the sections.
+void add_sections(const Context& context, const Request& request, Document& document) {
+  std::vector<Section> sections;
+  std::size_t done = 0;
+  for (const auto section :
+       {ratio_section, bytes_section, time_section, tiles_section, roofline_section, model_section}) {
+    request.progress(++done);
+    if (std::optional<Section> found = section(context)) sections.push_back(*std::move(found));
   }
-  if (points == 0) return;
-  blocks.emplace_back(heading_paragraph(msg::report::impossible{.all = input.table.size(), .points = points}));
-  for (const auto& [limit, kind] : kinds) {
-    const std::string percent = text(Share(kind.worst.ratio()));
-    const std::size_t count = kind.count;
-    Message words = msg::report::above_dram_rate{.percent = percent, .points = count};
-    if (limit == analysis::BrokenLimit::flop_rate) {
-      words = msg::report::above_flop_rate{.percent = percent, .points = count};
-    } else if (limit == analysis::BrokenLimit::compulsory_bytes) {
-      words = msg::report::below_compulsory{.percent = percent, .points = count};
-    }
-    std::string line = text(words);
-    if (kind.worst.is_likely_unit_error()) line += " " + text(msg::report::unit_error{});
-    blocks.emplace_back(sentence(line, {{percent, kind.row}}));
+  const auto with_figure =
+      std::ranges::find_if(sections, [](const Section& section) { return section.figure.has_value(); });
+  if (!document.figure && with_figure != sections.end()) {
+    document.figure = std::exchange(with_figure->figure, std::nullopt);
+    if (with_figure->text.empty()) sections.erase(with_figure);
   }
-}
-
-/// Adds devices and software, then skipped data and caveats.
-void add_source_notes(const Context& context, std::vector<Block>& blocks) {
-  const Input& input = context.input;
-  const auto add = [&](const Message& message) { blocks.emplace_back(plain_paragraph(message)); };
-  std::set<std::string> devices;
-  std::size_t simulated = 0;
-  std::size_t imported = 0;
-  std::size_t throttled = 0;
-  std::size_t with_values = 0;
-  std::map<std::string, std::size_t> notes;
-  for (const analysis::Row row : input.table.rows()) {
-    const analysis::Run& run = input.table.run(row);
-    const RunFacts& facts = input.runs[input.table.run_index(row)];
-    std::set<std::string> software;
-    if (!facts.program.empty()) software.insert("attnscope " + facts.program);
-    if (!facts.driver.empty()) software.insert("driver " + facts.driver);
-    devices.insert(fmt::format("{} ({}{}{})", run.device_name, origin_text(run.provenance),
-                               software.empty() ? "" : ", ", join_texts(software)));
-    const Message& note = input.table.reason(row);
-    const bool noted = input.table.disposition(row) == Disposition::ok && !note.empty();
-    if (noted && !analysis::impossible_value(input.table, row)) ++notes[text(note)];
-    if (!analysis::has_values(input.table.disposition(row))) continue;  // failed points have no data
-    ++with_values;
-    if (is_simulated(run.provenance)) ++simulated;
-    if (run.provenance == Provenance::imported) ++imported;
-    if (input.table.throttled(row)) ++throttled;
+  std::vector<Paragraph> failures = failure_sentences(context);
+  if (!failures.empty()) {
+    const auto tiles = std::ranges::find_if(
+        sections, [](const Section& section) { return section.figure && section.figure->id == "tiles"; });
+    const bool own = tiles == sections.end() && (sections.size() < max_sections || sections.empty());
+    if (own) sections.push_back({.title = text(msg::report::failures{})});
+    Section& section = own || tiles == sections.end() ? sections.back() : *tiles;
+    std::ranges::move(failures, std::back_inserter(section.text));
   }
-  add(msg::report::measured_on{.devices = fmt::format("{}", fmt::join(devices, "; "))});
-  if (!input.filter.empty()) {
-    add(msg::report::is_filtered{.all = input.unfiltered_count, .filter = input.filter, .points = input.table.size()});
+  document.sections = std::move(sections);
+  if (document.figure) limit_marks(*document.figure);
+  for (Section& section : document.sections) {
+    if (section.figure) limit_marks(*section.figure);
   }
-  if (input.damaged_rows > 0) {
-    add(msg::report::is_damaged{.damage = input.first_damage, .rows = input.damaged_rows});
-  }
-  if (simulated > 0) add(msg::report::is_simulated{.all = with_values, .points = simulated});
-  if (imported > 0) add(msg::report::is_imported{.all = with_values, .points = imported});
-  if (throttled > 0) add(msg::report::is_throttled{.all = with_values, .points = throttled});
-  if (input.unverified_runs > 0) add(msg::report::is_unverified{.runs = input.unverified_runs});
-  if (input.fuller_copies > 0) add(msg::report::duplicates{.points = input.fuller_copies});
-  for (const auto& [note, count] : notes) add(msg::report::noted{.count = count, .note = note});
-  add_simulator_errors(context, blocks);
 }
 
 }  // namespace
@@ -137,22 +74,18 @@ Result<Document, Message> make_report(const Input& input, const Request& request
                         compare_with_baseline(input, request),
                         {request.baseline.begin(), request.baseline.end()}};
   Document document;
-  document.title = request.title.empty() ? title_of(context) : request.title;
-  document.subtitle = subtitle(input);
+  document.title = text(msg::report::title{.devices = devices_of(input)});
+  document.date = date_of(input);
   document.version = text(msg::report::made_by{.version = input.version});
-  add_impossible(input, document.answer);
-  add_verdicts(context, document.answer);
-  add_source_notes(context, document.answer);
-  add_findings(context, document.answer);
-  add_method(context, document.answer);
-  add_ratios(context, document.figures);
-  add_curves(context, document.figures);
-  add_tile_map(context, document.figures);
-  add_roofline(context, document.figures);
-  for (Figure& figure : document.figures) limit_marks(figure);
-  document.appendix = appendix(context);
-  for (const CandidateComparison& compared : context.compared) {
-    if (compared.order.empty()) document.warnings.push_back(text(no_partners(compared)));
+  context.has_pairs() ? add_comparison(context, document) : add_overview(context, document);
+  if (!request.title.empty()) document.title = request.title;
+  document.measured = measured_lines(context);
+  add_sections(context, request, document);
+  add_verdict_tables(context, document);
+  std::ranges::move(appendix(context), std::back_inserter(document.appendix));
+  document.notes = notes_of(context);
+  if (context.compared && !context.has_pairs()) {
+    for (const Message& missing : context.compared->missing) document.warnings.push_back(text(missing));
   }
   return document;
 }
@@ -173,11 +106,15 @@ std::string Context::unplotted_note(analysis::PlotKind kind) const {
                             : text(msg::report::problems_not_plotted{.problems = others}));
 }
 
+std::string problem_text(const Context& context, std::span<const analysis::Row> rows) {
+  return analysis::split_settings(context.table(), rows).common;
+}
+
 namespace {
 
 analysis::CurveSet curves_over(const Context& context, const analysis::Plot& plot, std::span<const analysis::Row> rows,
-                               analysis::Ordinate ordinate) {
-  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile};
+                               analysis::Ordinate ordinate, bool residuals = false) {
+  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile, .residuals = residuals};
   for (const analysis::Row row : rows) request.algorithms.insert(context.table().algorithm(row));
   return analysis::build_curves(context.table(), rows, request);
 }
@@ -205,10 +142,10 @@ std::vector<analysis::Row> shown_rows(const Context& context, const analysis::Pl
   return {shown.begin(), shown.end()};
 }
 
-analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {
+analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot, bool residuals) {
   if (plot.kind == analysis::PlotKind::time)
     return curves_over(context, plot, plot.filter.rows(), analysis::Ordinate::time);
-  return curves_over(context, plot, shown_rows(context, plot), plot.ordinate());
+  return curves_over(context, plot, shown_rows(context, plot), plot.ordinate(), residuals);
 }
 
 std::string series_text(const Context& context, const analysis::SeriesName& name) {
@@ -222,12 +159,36 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
   return words;
 }
 
+std::string series_without_device(const Context& context, analysis::SeriesName name) {
+  name.device.clear();
+  return series_text(context, name);
+}
+
+std::string with_tile(const Context& context, const std::string& words, analysis::Row row) {
+  const TileShape& tile = context.table().spec(row).tile;
+  return analysis::has_tile(tile) ? fmt::format("{} ({})", words, describe(tile)) : words;
+}
+
+std::string gpu_of(const Context& context, analysis::RunIndex run) {
+  const std::string device = analysis::device_title(context.table(), run);
+  return is_simulated(context.table().runs()[run].provenance) ? text(msg::report::simulated_gpu{.device = device})
+                                                              : device;
+}
+
 Paragraph plain_paragraph(const Message& message) {
   return {{{text(message)}}};
 }
 
-Paragraph heading_paragraph(const Message& message) {
-  return {.words = {{text(message)}}, .heading = true};
+void add_panels(Figure& figure, std::vector<LineChart> charts, const std::vector<std::string>& names,
+                const std::function<std::string(const LineChart&)>& alt) {
+  constexpr double height_of_several = 190;
+  share_ranges(charts);
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    if (charts.size() > 1) charts[i].height = height_of_several;
+    std::string words = alt(charts[i]);
+    figure.panels.push_back(
+        {.panel = charts.size() > 1 ? names[i] : "", .alt = std::move(words), .picture = std::move(charts[i])});
+  }
 }
 
 std::string join_texts(const std::set<std::string>& words) {

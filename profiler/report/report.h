@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,7 +79,10 @@ struct Request {
   /// Baseline runs of the table; empty: no comparison.
   std::vector<analysis::RunIndex> baseline = {};
   std::optional<analysis::ComparedTiles> tiles = {};  ///< default: see parse_alignment()
+  /// Called with the number of the section that is computed next, from 1 to report_steps.
+  std::function<void(std::size_t)> progress = [](std::size_t) {};
 };
+inline constexpr std::size_t report_steps = 6;
 
 /// Fails if there are no points.
 [[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);

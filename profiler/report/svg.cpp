@@ -25,8 +25,9 @@ std::string colors(bool dark) {
   using style::Token;
   const auto token = [dark](Token each) { return style::hex(style::color(each).in(dark)); };
   std::string rules = fmt::format(
-      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{3}}}",
-      token(Token::surface), token(Token::ink), token(Token::grid), token(Token::reference));
+      ".bg,.e{{fill:{0}}}.t,.h{{fill:{1}}}.u{{fill:{4}}}.a,.best{{stroke:{1}}}.g{{stroke:{2}}}.n{{fill:{2}}}.c{{color:{"
+      "3}}}",
+      token(Token::surface), token(Token::ink), token(Token::grid), token(Token::reference), token(Token::muted));
   for (std::size_t place = 0; place < style::plot_slots * style::slot_variants; ++place) {
     const style::PlotIdentity identity = style::category_identity(place);
     rules += fmt::format(".{}{{color:{}}}", color_class(identity), style::hex(style::color(identity).in(dark)));
@@ -92,7 +93,7 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, std::s
 
 void Svg::title(double x, const std::string& words) {
   constexpr double letter = 7.8;
-  constexpr double small_letter = 6.5;
+  constexpr double small_letter = 6.9;
   const double room = picture_width - x - 4;
   if (fit_text(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
   if (fit_text(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
@@ -118,7 +119,8 @@ void Svg::open_mark(std::string_view read_out_text) {
   elements_ += fmt::format(R"(<g class="m"><title>{}</title>)", markup(read_out_text));
 }
 
-std::string Svg::finish(const Chart& chart, const std::string& id, double height, Placement placed) const {
+std::string Svg::finish(const std::string& title, const std::string& alt, const std::string& id, double height,
+                        Placement placed) const {
   std::string picture = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" {2}role="img" aria-labelledby="{3}-t {3}-d" id="{3}">)",
       coordinate(picture_width), coordinate(height),
@@ -126,22 +128,22 @@ std::string Svg::finish(const Chart& chart, const std::string& id, double height
           ? fmt::format(R"(width="{}" height="{}" )", coordinate(picture_width), coordinate(height))
           : std::string(),
       id);
-  picture += fmt::format(R"(<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>)", id, markup(chart.title),
-                         markup(chart.alt));
+  picture += fmt::format(R"(<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>)", id, markup(title), markup(alt));
   if (placed == Placement::alone) picture += "<style>" + chart_style() + "</style>";
   picture += fmt::format(R"(<rect width="{}" height="{}" class="bg"/>)", coordinate(picture_width), coordinate(height));
   return picture + elements_ + "</svg>";
 }
 
 std::string chart_style() {
-  return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:12px;"
+  return "svg text{font:12px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{"
          "font-weight:600}svg "
-         ".hs{font-size:10px}.a,.g{fill:none;stroke-width:1}.l{stroke:currentColor;fill:none}.s{stroke-width:2}"
+         ".hs{font-size:11px}.a,.g{fill:none;stroke-width:1}.l{stroke:currentColor;fill:none}.s{stroke-width:2}"
          ".i,.b{stroke-width:1}.d{stroke-width:2;stroke-dasharray:.1 4;stroke-linecap:round}.q{stroke-dasharray:7 4}"
          ".f{fill:currentColor}.f,.e{stroke:currentColor;stroke-width:1.5}.lead{stroke:currentColor;fill:none;"
          "stroke-width:.6;stroke-opacity:.6}.best{fill:none;stroke-width:2.5}"
          ".hatch{stroke:#888;stroke-width:1;fill:none}.sim{fill:none;stroke:#fff;stroke-width:1.5;stroke-dasharray:2 "
-         "2}.p{stroke-width:.75;stroke:#fff}.dark{fill:#fff}.light{fill:#000}.m:hover .s,.m.on{stroke-width:3}" +
+         "2}.p{stroke-width:.75;stroke:#fff}.band{fill:#888;fill-opacity:.18}.dark{fill:#fff}.light{fill:#000}.m:hover "
+         ".s,.m.on{stroke-width:3}" +
          colors(false) + "@media screen and (prefers-color-scheme:dark){" + colors(true) + "}";
 }
 
@@ -206,7 +208,8 @@ double width_of(std::string_view words) {
   double width = 0;
   for (const char c : words) {
     const double columns = columns_of(c);
-    if (columns > 0) width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? 6.3 * columns : 10;
+    if (columns > 0)
+      width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? letter_width * columns : 11;
   }
   return width;
 }
@@ -223,10 +226,6 @@ std::string fit_text(const std::string& words, double width, double letter) {
     if (letters > most) return words.substr(0, cut) + "…";
   }
   return words;
-}
-
-std::string to_svg(const Chart& chart, const std::string& id, Placement placed) {
-  return std::visit([&](const auto& picture) { return draw(chart, picture, id, placed); }, chart.picture);
 }
 
 }  // namespace attnscope::report

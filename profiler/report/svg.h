@@ -12,6 +12,8 @@
 namespace attnscope::report {
 
 inline constexpr double picture_width = 760;
+inline constexpr double letter_width = 6.9;  ///< of a typical letter of chart_style()'s font
+inline constexpr double plot_left = 78;
 
 /// An SVG under construction. CSS classes are those of chart_style().
 class Svg {
@@ -30,7 +32,9 @@ class Svg {
   void open_mark(std::string_view read_out_text);
   void close() { elements_ += "</g>"; }
 
-  [[nodiscard]] std::string finish(const Chart&, const std::string& id, double height, Placement) const;
+  /// `id`: prefix for element IDs.
+  [[nodiscard]] std::string finish(const std::string& title, const std::string& alt, const std::string& id,
+                                   double height, Placement) const;
 
  private:
   std::string elements_;
@@ -62,18 +66,38 @@ class Scale {
   std::vector<Tick> ticks_;
 };
 
+/// Formats a coordinate with at most two decimals; never "-0".
+[[nodiscard]] std::string coordinate(double value);
+/// Truncates text to a width in pixels, with an ellipsis.
+[[nodiscard]] std::string fit_text(const std::string& words, double width, double letter = letter_width);
+/// Returns an upper estimate of the text's width in pixels.
+[[nodiscard]] double width_of(std::string_view words);
+
 /// CSS class that sets `color`; empty identity: the reference gray.
 [[nodiscard]] std::string color_class(const std::optional<style::PlotIdentity>& identity);
 /// Returns a marker; `classes` has color_class().
 [[nodiscard]] std::string marker(double x, double y, style::PlotIdentity identity, std::string_view classes);
-/// Formats a coordinate with at most two decimals; never "-0".
-[[nodiscard]] std::string coordinate(double value);
-/// Truncates text to a width in pixels, with an ellipsis.
-[[nodiscard]] std::string fit_text(const std::string& words, double width, double letter = 6.3);
-/// Returns an upper estimate of the text's width in pixels.
-[[nodiscard]] double width_of(std::string_view words);
+/// Returns ticks for ratios within [1 / end, end].
+[[nodiscard]] std::vector<double> ratio_ticks(double end);
 
-std::string draw(const Chart&, const LineChart&, const std::string& id, Placement);
-std::string draw(const Chart&, const HeatMap&, const std::string& id, Placement);
+/// Place of a line chart: the area of its axes, and the width for labels to the right of it.
+struct PlotBox {
+  double left = plot_left;
+  double right = picture_width;
+  double top = 0;
+  double bottom = 0;
+  double room = 0;     ///< 0: no labels
+  bool y_axis = true;  ///< labels of the y axis
+};
+void draw_lines(Svg&, const LineChart&, const PlotBox&);
+/// Returns the width of the labels at the line ends.
+[[nodiscard]] double label_room(const LineChart&);
+/// Draws a short piece of a line with its marker.
+void draw_sample(Svg&, const Line&, double x, double y);
+
+/// Draw a picture below `top` and return the y of its lower end.
+double draw(Svg&, const LineChart&, double top);
+double draw(Svg&, const HeatMap&, double top);
+double draw(Svg&, const StripChart&, double top);
 
 }  // namespace attnscope::report

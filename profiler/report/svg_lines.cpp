@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "profiler/report/svg.h"
@@ -13,12 +15,11 @@
 namespace attnscope::report {
 namespace {
 
-constexpr double plot_left = 74;
-constexpr double plot_top = 30;
-constexpr double shortest_plot = 310;
-constexpr double label_height = 14;
-constexpr double widest_label = 240;
-constexpr double label_mark = 11;  ///< space of the marker before a label
+constexpr double label_height = 15;
+constexpr double label_gap = 4;
+constexpr double widest_label = 300;
+constexpr double longest_lead = 90;  ///< from the end of a line to its label
+constexpr double label_mark = 12;    ///< space of the marker before a label
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
@@ -41,63 +42,124 @@ std::string mark_classes(const Line& line) {
   return (is_simulated(line.provenance) ? "e " : "f ") + color_class(line.identity);
 }
 
+Extent extent_of(const LineChart& chart, bool of_x) {
+  const Axis& axis = of_x ? chart.x : chart.y;
+  Extent extent;
+  for (const Line& line : chart.lines) {
+    for (const Mark& mark : line.marks) {
+      if (of_x) {
+        extent.take(mark.x, axis.log);
+        continue;
+      }
+      extent.take(mark.y, axis.log);
+      if (mark.low >= mark.high) continue;
+      for (const double value : {mark.low, mark.high}) extent.take(value, axis.log);
+    }
+  }
+  return extent;
+}
+
+/// Returns the range of an axis: as given, or that of the marks.
+Extent range_of(const LineChart& chart, bool of_x) {
+  const Axis& axis = of_x ? chart.x : chart.y;
+  if (axis.low < axis.high) return {axis.low, axis.high};
+  Extent extent = extent_of(chart, of_x);
+  if (!of_x && !axis.log && axis.from_zero) extent.low = std::min(extent.low, 0.0);
+  if (!of_x && chart.band > 0) {
+    for (const double edge : {1 / (1 + 2 * chart.band), 1 + 2 * chart.band}) extent.take(edge, axis.log);
+  }
+  return extent.low > extent.high ? Extent{1, 2} : extent;
+}
+
+/// Lines with end labels: a legend names all others.
+bool has_end_label(const LineChart& chart, const Line& line) {
+  return !chart.has_legend || (line.identity && line.provenance != Provenance::modeled);
+}
+
 class LineChartPainter {
  public:
-  explicit LineChartPainter(const LineChart& chart)
-      : chart_(chart), right_(right_edge(chart)), bottom_(bottom_edge(chart)) {
-    Extent x;
-    Extent y;
-    for (const Line& line : chart.lines) {
-      for (const Mark& mark : line.marks) {
-        x.take(mark.x, chart.x.log);
-        for (const double value : {mark.y, mark.low, mark.high}) {
-          if (value != 0 || !chart.y.log) y.take(value, chart.y.log);
-        }
-      }
-    }
-    if (!chart.y.log && chart.y.from_zero) y.low = std::min(y.low, 0.0);
-    if (x.low > x.high) x = {1, 2};
-    if (y.low > y.high) y = {1, 2};
-    x_ = Scale(chart.x, x.low, x.high, plot_left, right_);
-    y_ = Scale(chart.y, y.low, y.high, bottom_, plot_top);
+  LineChartPainter(const LineChart& chart, const PlotBox& box) : chart_(chart), box_(box) {
+    const Extent x = range_of(chart, true);
+    const Extent y = range_of(chart, false);
+    x_ = Scale(chart.x, x.low, x.high, box.left, box.right);
+    y_ = Scale(chart.y, y.low, y.high, box.bottom, box.top);
   }
 
   void draw_on(Svg& svg) const {
     draw_frame(svg);
     for (const Line& line : chart_.lines) draw_path(svg, line);
-    for (const Line& line : chart_.lines) draw_marks(svg, line);
-    draw_labels(svg);
+    const std::vector<std::vector<double>> shifts = shift_marks();
+    for (std::size_t i = 0; i < chart_.lines.size(); ++i) draw_marks(svg, chart_.lines[i], shifts[i]);
+    if (box_.room > 0) draw_labels(svg);
   }
-  [[nodiscard]] double height() const { return bottom_ + 48; }
 
  private:
-  static double right_edge(const LineChart& chart) {
-    double widest = 60;
-    for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + label_mark + 20);
-    return picture_width - std::min(widest, widest_label);
-  }
-  /// The plot is as tall as its labels.
-  static double bottom_edge(const LineChart& chart) {
-    return plot_top + std::max(shortest_plot, label_height * static_cast<double>(chart.lines.size()));
-  }
   [[nodiscard]] bool drawable(const Mark& mark) const {
     return std::isfinite(mark.x) && std::isfinite(mark.y) && (!chart_.x.log || mark.x > 0) &&
            (!chart_.y.log || mark.y > 0);
   }
 
   void draw_frame(Svg& svg) const {
+    if (chart_.band > 0) {
+      const double low = y_.at(1 / (1 + chart_.band));
+      const double high = y_.at(1 + chart_.band);
+      svg.rect(box_.left, high, box_.right - box_.left, low - high, "band");
+    }
     for (const Scale::Tick& tick : y_.ticks()) {
-      svg.line(plot_left, y_.at(tick.at), right_, y_.at(tick.at), "g");
-      svg.text(plot_left - 6, y_.at(tick.at) + 4, tick.label, Svg::Anchor::end);
+      svg.line(box_.left, y_.at(tick.at), box_.right, y_.at(tick.at), "g");
+      if (box_.y_axis) svg.text(box_.left - 6, y_.at(tick.at) + 4, tick.label, Svg::Anchor::end);
     }
+    if (chart_.band > 0) svg.line(box_.left, y_.at(1), box_.right, y_.at(1), "a");
+    double end = 0;  // of the last label
     for (const Scale::Tick& tick : x_.ticks()) {
-      svg.line(x_.at(tick.at), bottom_, x_.at(tick.at), bottom_ + 4, "a");
-      svg.text(x_.at(tick.at), bottom_ + 17, tick.label, Svg::Anchor::middle);
+      svg.line(x_.at(tick.at), box_.bottom, x_.at(tick.at), box_.bottom + 4, "a");
+      const double half = width_of(tick.label) / 2;
+      if (x_.at(tick.at) - half < end) continue;
+      end = x_.at(tick.at) + half + label_gap;
+      svg.text(x_.at(tick.at), box_.bottom + 17, tick.label, Svg::Anchor::middle);
     }
-    svg.line(plot_left, bottom_, right_, bottom_, "a");
-    svg.line(plot_left, plot_top, plot_left, bottom_, "a");
-    svg.text((plot_left + right_) / 2, bottom_ + 34, chart_.x.title, Svg::Anchor::middle);
-    svg.vertical_text(14, (plot_top + bottom_) / 2, chart_.y.title);
+    svg.line(box_.left, box_.bottom, box_.right, box_.bottom, "a");
+    svg.line(box_.left, box_.top, box_.left, box_.bottom, "a");
+    const double width = box_.right - box_.left + box_.room;
+    svg.text((box_.left + box_.right) / 2, box_.bottom + 33, fit_text(chart_.x.title, width), Svg::Anchor::middle);
+    if (box_.y_axis) svg.vertical_text(14, (box_.top + box_.bottom) / 2, chart_.y.title);
+  }
+
+  /// Returns the horizontal offset of each mark, so that marks of several lines at one place do not hide each other.
+  [[nodiscard]] std::vector<std::vector<double>> shift_marks() const {
+    constexpr double closeness = 5;
+    constexpr double step = 7;
+    constexpr std::size_t most_shifted = 4;
+    struct Place {
+      double x;
+      double y;
+      std::size_t line;
+      std::size_t mark;
+    };
+    std::vector<Place> places;
+    std::vector<std::vector<double>> shifts;
+    for (std::size_t i = 0; i < chart_.lines.size(); ++i) {
+      const Line& line = chart_.lines[i];
+      shifts.emplace_back(line.marks.size(), 0.0);
+      for (std::size_t k = 0; k < line.marks.size() && line.provenance != Provenance::modeled; ++k) {
+        if (drawable(line.marks[k])) places.push_back({x_.at(line.marks[k].x), y_.at(line.marks[k].y), i, k});
+      }
+    }
+    std::ranges::stable_sort(places, {}, [](const Place& each) { return std::pair(std::lround(each.x), each.y); });
+    const auto is_close = [&](const Place& a, const Place& b) {
+      return std::lround(a.x) == std::lround(b.x) && b.y - a.y <= closeness;
+    };
+    for (std::size_t first = 0; first < places.size();) {
+      std::size_t end = first + 1;
+      while (end < places.size() && is_close(places[end - 1], places[end])) ++end;
+      const std::size_t count = end - first;
+      for (std::size_t k = 0; k < count && count > 1 && count <= most_shifted; ++k) {
+        const Place& place = places[first + k];
+        shifts[place.line][place.mark] = step * (static_cast<double>(k) - static_cast<double>(count - 1) / 2);
+      }
+      first = end;
+    }
+    return shifts;
   }
 
   void draw_path(Svg& svg, const Line& line) const {
@@ -114,12 +176,13 @@ class LineChartPainter {
     svg.raw(fmt::format(R"(<path d="{}" class="{} {}"/>)", path, stroke_classes(line), color_class(line.identity)));
   }
 
-  void draw_marks(Svg& svg, const Line& line) const {
+  void draw_marks(Svg& svg, const Line& line, const std::vector<double>& shifts) const {
     const std::string color = color_class(line.identity);
     const std::string bar = "l b " + color;
-    for (const Mark& mark : line.marks) {
+    for (std::size_t i = 0; i < line.marks.size(); ++i) {
+      const Mark& mark = line.marks[i];
       if (!drawable(mark) || mark.read_out_text.empty()) continue;
-      const double x = x_.at(mark.x);
+      const double x = x_.at(mark.x) + shifts[i];
       svg.open_mark(mark.read_out_text);
       if (mark.high > mark.low && (!chart_.y.log || mark.low > 0)) {
         const double low = y_.at(mark.low);
@@ -153,27 +216,27 @@ class LineChartPainter {
     for (const Line& line : chart_.lines) {
       const auto last = std::ranges::find_if(line.marks.rbegin(), line.marks.rend(),
                                              [&](const Mark& mark) { return drawable(mark); });
-      if (last == line.marks.rend()) continue;
+      if (last == line.marks.rend() || !has_end_label(chart_, line)) continue;
       labels.push_back({&line, x_.at(last->x), y_.at(last->y), y_.at(last->y)});
     }
     std::ranges::stable_sort(labels, {}, &Label::wanted);
-    double above = plot_top - label_height;
+    double above = box_.top - label_height;
     for (Label& label : labels) above = label.y = std::max(label.y, above + label_height);
-    double below = bottom_ + label_height;
+    double below = box_.bottom + label_height;
     for (auto label = labels.rbegin(); label != labels.rend(); ++label)
       below = label->y = std::min(label->y, below - label_height);
     for (const Label& label : labels) {
-      svg.line(label.x + 6, label.wanted, right_ + 10, label.y, "lead " + color_class(label.line->identity));
+      if (label.x > box_.right - longest_lead)
+        svg.line(label.x + 6, label.wanted, box_.right + 10, label.y, "lead " + color_class(label.line->identity));
       const bool marked = label.line->identity && label.line->provenance != Provenance::modeled;
-      if (marked) svg.raw(marker(right_ + 16, label.y, *label.line->identity, mark_classes(*label.line)));
-      const double x = right_ + (marked ? label_mark : 0) + 13;
-      svg.text(x, label.y + 4, fit_text(label.line->label, picture_width - x), Svg::Anchor::start);
+      if (marked) svg.raw(marker(box_.right + 16, label.y, *label.line->identity, mark_classes(*label.line)));
+      const double x = box_.right + (marked ? label_mark : 0) + 13;
+      svg.text(x, label.y + 4, fit_text(label.line->label, box_.right + box_.room - x), Svg::Anchor::start);
     }
   }
 
   const LineChart& chart_;
-  double right_;
-  double bottom_;
+  PlotBox box_;
   Scale x_;
   Scale y_;
 };
@@ -194,12 +257,47 @@ std::string marker(double x, double y, style::PlotIdentity identity, std::string
   return fmt::format(R"(<path d="{}z" class="{}"/>)", path, classes);
 }
 
-std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placement placed) {
-  Svg svg;
-  svg.title(plot_left, chart.title);
-  const LineChartPainter painter(lines);
-  painter.draw_on(svg);
-  return svg.finish(chart, id, painter.height(), placed);
+void share_ranges(std::vector<LineChart>& charts) {
+  for (const bool of_x : {true, false}) {
+    Extent all;
+    for (const LineChart& chart : charts) {
+      const Extent extent = extent_of(chart, of_x);
+      all = {std::min(all.low, extent.low), std::max(all.high, extent.high)};
+    }
+    for (LineChart& chart : charts) {
+      Axis& axis = of_x ? chart.x : chart.y;
+      if (!of_x && !axis.log && axis.from_zero) all.low = std::min(all.low, 0.0);
+      std::tie(axis.low, axis.high) = std::pair(all.low, all.high);
+    }
+  }
+}
+
+double label_room(const LineChart& chart) {
+  double widest = 40;
+  for (const Line& line : chart.lines) {
+    if (has_end_label(chart, line)) widest = std::max(widest, width_of(line.label) + label_mark + 20);
+  }
+  return std::min(widest, widest_label);
+}
+
+void draw_lines(Svg& svg, const LineChart& chart, const PlotBox& box) {
+  LineChartPainter(chart, box).draw_on(svg);
+}
+
+void draw_sample(Svg& svg, const Line& line, double x, double y) {
+  constexpr double width = 24;
+  svg.line(x, y, x + width, y, fmt::format("{} {}", stroke_classes(line), color_class(line.identity)));
+  if (line.identity && line.provenance != Provenance::modeled)
+    svg.raw(marker(x + width / 2, y, *line.identity, mark_classes(line)));
+}
+
+double draw(Svg& svg, const LineChart& chart, double top) {
+  const double room = label_room(chart);
+  top += 6;
+  // The plot is as tall as its labels.
+  const double bottom = top + std::max(chart.height, label_height * static_cast<double>(chart.lines.size()));
+  draw_lines(svg, chart, {.right = picture_width - room, .top = top, .bottom = bottom, .room = room});
+  return bottom + 42;
 }
 
 }  // namespace attnscope::report

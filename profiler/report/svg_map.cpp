@@ -50,7 +50,7 @@ void draw_cell(Svg& svg, const HeatMap& map, const MapCell& cell, double x, doub
 
 /// Key of the bins: upper limits of the slowdown, and the fastest time.
 void draw_bins(Svg& svg, const HeatMap& map, double y) {
-  constexpr double left = 74;
+  constexpr double left = plot_left;
   constexpr double width = 64;
   for (std::size_t bin = 0; bin < style::slowdown_bins; ++bin) {
     const double x = left + static_cast<double>(bin) * width;
@@ -63,7 +63,7 @@ void draw_bins(Svg& svg, const HeatMap& map, double y) {
 
 void draw_key(Svg& svg, const HeatMap& map, double y) {
   constexpr int steps = 24;
-  constexpr double left = 74;
+  constexpr double left = plot_left;
   constexpr double width = 9;
   for (int k = 0; k < steps; ++k) {
     svg.rect(left + k * width, y, width + 0.5, 10, "",
@@ -77,15 +77,12 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
 
 }  // namespace
 
-std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, Placement placed) {
-  constexpr double left = 74;
-  constexpr double top = 30;
+double draw(Svg& svg, const HeatMap& map, double top) {
+  constexpr double left = plot_left;
   const double columns = std::max<double>(1, static_cast<double>(map.columns.size()));
   const double rows = std::max<double>(1, static_cast<double>(map.rows.size()));
   const double width = std::min(80.0, (picture_width - left - 10) / columns);
-  const double height = std::clamp(420 / rows, 16.0, 34.0);
-  Svg svg;
-  svg.title(left, chart.title);
+  const double height = std::clamp(300 / rows, 16.0, 26.0);
   for (std::size_t row = 0; row < map.cells.size(); ++row) {
     // Smallest value at the bottom, as on an axis.
     const double y = top + (rows - 1 - static_cast<double>(row)) * height;
@@ -105,7 +102,7 @@ std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, 
   } else if (map.high > map.low) {
     draw_key(svg, map, bottom + 46);
   }
-  return svg.finish(chart, id, bottom + 66, placed);
+  return bottom + 66;
 }
 
 }  // namespace attnscope::report

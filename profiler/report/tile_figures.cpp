@@ -25,7 +25,7 @@ using analysis::TileCell;
 using analysis::TileMap;
 
 std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
-  return fmt::format("{} × {}", map.y.values[row].text, map.x.values[column].text);
+  return fmt::format("{}x{}", map.y.values[row].text, map.x.values[column].text);
 }
 
 std::string cell_read_out_text(const Context& context, const TileMap& map, const TileCell& cell,
@@ -73,19 +73,19 @@ std::string map_legend(const HeatMap& map) {
 }
 
 struct LabeledMap {
-  std::string id;
   std::string label;  ///< side of a comparison; empty if there is none
   const Plot* plot;
   TileMap map;
+  std::vector<analysis::Row> rows;
 };
 
-/// `low`, `high`: ends of the color scale, in the map's unit.
-Figure map_figure(const Context& context, const LabeledMap& labeled, double low, double high) {
-  const TileMap& map = labeled.map;
+std::string metric_name(const TileMap& map) {
   const Metric* metric = find_metric(map.metric);
-  const std::string name = metric != nullptr ? text(metric->label()) : map.metric;
-  const UnitScale shown = unit_scale(high, map.unit);
-  const std::string problem = labeled.plot->filter.summary();
+  return metric != nullptr ? text(metric->label()) : map.metric;
+}
+
+/// `low`, `shown`: lower end and unit of the color scale that all panels share.
+HeatMap picture_of(const Context& context, const TileMap& map, double low, double high, const UnitScale& shown) {
   HeatMap picture;
   picture.x_title = "Bc";
   picture.y_title = "Br";
@@ -101,37 +101,62 @@ Figure map_figure(const Context& context, const LabeledMap& labeled, double low,
     picture.cells.emplace_back();
     for (std::size_t column = 0; column < map.cells[row].size(); ++column) {
       const TileCell& cell = map.cells[row][column];
-      const std::string tile = tile_text(map, row, column);
       MapCell drawn;
       drawn.value = cell.value ? std::optional(*cell.value * shown.factor) : std::nullopt;
       drawn.text = drawn.value        ? number_text(*drawn.value, picture.digits)
                    : cell.disposition ? outcome_text(*cell.disposition)
                                       : "";
-      drawn.read_out_text = cell_read_out_text(context, map, cell, tile);
+      drawn.read_out_text = cell_read_out_text(context, map, cell, tile_text(map, row, column));
       drawn.hollow = is_simulated(cell.provenance);
       const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
       drawn.best = std::ranges::count(map.best, place) > 0;
       picture.cells.back().push_back(std::move(drawn));
     }
   }
-  Figure figure;
-  figure.id = labeled.id;
-  const std::string runs = labeled.label.empty() ? text(analysis::runs_text(context.table(), map)) : labeled.label;
-  figure.chart.title = fmt::format("{} [{}] · {}{}{}", name, shown.suffix, runs, runs.empty() ? "" : " · ", problem);
-  figure.chart.alt =
-      text(msg::report::alt_map{.metric = name, .problem = problem, .ran = map.ok, .tiles = map.collected});
-  if (!labeled.label.empty()) figure.chart.alt = fmt::format("{}: {}", labeled.label, figure.chart.alt);
-  figure.caption = map_legend(picture);
-  if (!map.best.empty()) {
-    const TileMap::Place best = map.best.front();
-    const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
-    figure.caption +=
-        " " + text(msg::report::map_best{
-                  .others = map.best.size() - 1, .tile = tile, .value = value_text(*map.at(best).value, map.unit)});
+  return picture;
+}
+
+/// Returns "Best: 64x256, 349 µs; within its IQR: 3."
+std::string best_text(const LabeledMap& labeled) {
+  const TileMap& map = labeled.map;
+  if (map.best.empty()) return {};
+  const TileMap::Place best = map.best.front();
+  const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
+  const std::string words = text(msg::report::map_best{
+      .others = map.best.size() - 1, .tile = tile, .value = value_text(*map.at(best).value, map.unit)});
+  return labeled.label.empty() ? words : fmt::format("{}: {}", labeled.label, words);
+}
+
+/// Maps of both sides of a comparison, or one map. The devices of the sides may differ, the problem may not.
+std::vector<LabeledMap> find_maps(const Context& context, const Plot& plot) {
+  const analysis::PointTable& table = context.table();
+  std::vector<LabeledMap> maps;
+  const auto add = [&](std::string label, const Plot& of, std::vector<analysis::Row> rows) {
+    TileMap map = analysis::build_tile_map(table, rows, of.metric);
+    if (!map.empty()) maps.push_back({std::move(label), &of, std::move(map), std::move(rows)});
+  };
+  if (context.baseline.empty()) {
+    add({}, plot, plot.filter.rows());
+    return maps;
   }
-  figure.chart.picture = std::move(picture);
-  figure.caption += context.unplotted_note(PlotKind::maps);
-  return figure;
+  const auto problem_of = [&](const Plot& each) {
+    PointSpec spec = table.spec(each.filter.rows().front());
+    spec.tile = {};
+    return each.metric + canonical_text(spec);
+  };
+  for (const bool of_baseline : {true, false}) {
+    for (const Plot& each : context.plots) {
+      if (each.kind != PlotKind::maps || problem_of(each) != problem_of(plot)) continue;
+      std::vector<analysis::Row> rows;
+      std::ranges::copy_if(each.filter.rows(), std::back_inserter(rows),
+                           [&](analysis::Row row) { return context.is_baseline(row) == of_baseline; });
+      if (rows.empty()) continue;
+      const std::string runs = run_names(table, rows);
+      add(of_baseline ? text(msg::report::baseline_map{.runs = runs}) : text(msg::report::candidate_map{.runs = runs}),
+          each, std::move(rows));
+    }
+  }
+  return maps;
 }
 
 /// Draws the DRAM bandwidth slope up to the highest compute ceiling, then the ceilings.
@@ -186,13 +211,12 @@ void add_point(Line& line, const analysis::RooflinePoint& point, double intensit
 }
 
 /// Returns the roofline of one device; nullopt if no point has a time and DRAM bytes.
-std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const DeviceRoofline& roofs) {
+std::optional<LineChart> roofline_chart(const Context& context, const DeviceRoofline& roofs) {
   const analysis::RooflineReport& report = roofs.report;
   const std::string& name = context.table().runs()[roofs.run].device_name;
   LineChart chart;
   chart.x = {text(msg::report::axis_intensity{}), Quantity::number, true};
   chart.y = {text(msg::report::axis_rate{}), Quantity::number, true};
-  std::size_t points = 0;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
   std::set<analysis::RunIndex> runs;
@@ -217,59 +241,24 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
       if (!line.marks.empty() && line.provenance != point.provenance) chart.lines.push_back(std::exchange(line, empty));
       line.provenance = point.provenance;
       add_point(line, point, *intensity);
-      ++points;
     }
     if (!line.marks.empty()) chart.lines.push_back(std::move(line));
   }
   if (chart.lines.empty()) return std::nullopt;
   add_roofs(chart, report, roofs.known, name, least / 2, most * 2);
-  Figure figure;
-  figure.chart.title = fmt::format("{} · {} · {}", text(msg::report::roofline{}), name, plot.filter.summary());
-  figure.chart.alt = text(msg::report::alt_roofline{
-      .device = name, .points = points, .problem = plot.filter.summary(), .sources = roofs.sources});
-  figure.caption = text(msg::report::roofline_key{.sources = roofs.sources});
-  const bool joined_points = std::ranges::any_of(
-      chart.lines, [](const Line& line) { return line.provenance != Provenance::modeled && line.marks.size() > 1; });
-  if (joined_points) figure.caption += " " + text(msg::report::roofline_joined{});
-  figure.chart.picture = std::move(chart);
-  return figure;
+  return chart;
 }
 
 }  // namespace
 
-void add_tile_map(const Context& context, std::vector<Figure>& figures) {
+std::optional<Section> tiles_section(const Context& context) {
+  constexpr std::size_t max_panels = 2;
   const Plot* plot = context.plot(PlotKind::maps);
-  if (plot == nullptr) return;
-  const analysis::PointTable& table = context.table();
-  std::vector<LabeledMap> maps;
-  const auto add = [&](std::string id, std::string label, const Plot& of, std::span<const analysis::Row> rows) {
-    TileMap map = analysis::build_tile_map(table, rows, of.metric);
-    if (!map.empty()) maps.push_back({std::move(id), std::move(label), &of, std::move(map)});
-  };
-  if (context.baseline.empty()) {
-    add("tiles", {}, *plot, plot->filter.rows());
-  } else {
-    // The same problem and algorithm on both sides; the devices may differ.
-    const auto problem_of = [&](const Plot& each) {
-      PointSpec spec = table.spec(each.filter.rows().front());
-      spec.tile = {};
-      return each.metric + canonical_text(spec);
-    };
-    for (const bool of_baseline : {true, false}) {
-      for (const Plot& each : context.plots) {
-        if (each.kind != PlotKind::maps || problem_of(each) != problem_of(*plot)) continue;
-        std::vector<analysis::Row> rows;
-        std::ranges::copy_if(each.filter.rows(), std::back_inserter(rows),
-                             [&](analysis::Row row) { return context.is_baseline(row) == of_baseline; });
-        if (rows.empty()) continue;
-        const std::string runs = run_names(table, rows);
-        add(fmt::format("tiles-{}", maps.size() + 1),
-            of_baseline ? text(msg::report::baseline_map{.runs = runs})
-                        : text(msg::report::candidate_map{.runs = runs}),
-            each, rows);
-      }
-    }
-  }
+  if (plot == nullptr) return std::nullopt;
+  std::vector<LabeledMap> maps = find_maps(context, *plot);
+  if (maps.empty()) return std::nullopt;
+  const std::size_t all = maps.size();
+  maps.resize(std::min(all, max_panels));
   // One color scale, so that maps can be compared.
   std::optional<double> low;
   double high = 0;
@@ -277,19 +266,61 @@ void add_tile_map(const Context& context, std::vector<Figure>& figures) {
     if (each.map.minimum) low = std::min(low.value_or(*each.map.minimum), *each.map.minimum);
     high = std::max(high, each.map.maximum.value_or(0));
   }
-  for (const LabeledMap& each : maps) figures.push_back(map_figure(context, each, low.value_or(0), high));
+  const LabeledMap& first = maps.front();
+  const UnitScale shown = unit_scale(high, first.map.unit);
+  const std::string name = metric_name(first.map);
+  const std::string problem = problem_text(context, first.rows);
+  const std::string runs = first.label.empty() ? text(analysis::runs_text(context.table(), first.map)) : std::string();
+  Figure figure{.id = "tiles",
+                .title = fmt::format("{} [{}] · {}{}{}", name, shown.suffix, problem, runs.empty() ? "" : " · ", runs)};
+  std::string best;
+  for (const LabeledMap& each : maps) {
+    HeatMap picture = picture_of(context, each.map, low.value_or(0), high, shown);
+    if (figure.panels.empty()) figure.caption = map_legend(picture);
+    best += (best.empty() ? "" : " ") + best_text(each);
+    std::string alt =
+        text(msg::report::alt_map{.metric = name, .problem = problem, .ran = each.map.ok, .tiles = each.map.collected});
+    figure.panels.push_back({.panel = each.label, .alt = std::move(alt), .picture = std::move(picture)});
+  }
+  if (!best.empty()) figure.caption += " " + best;
+  figure.caption += context.unplotted_note(PlotKind::maps);
+  if (all > maps.size()) figure.caption += " " + text(msg::report::panels_limited{.all = all, .shown = maps.size()});
+  return Section{.title = text(msg::report::tiles{}), .figure = std::move(figure)};
 }
 
-void add_roofline(const Context& context, std::vector<Figure>& figures) {
+std::optional<Section> roofline_section(const Context& context) {
+  constexpr std::size_t max_panels = 2;
   const Plot* plot = context.plot(PlotKind::time);
-  if (plot == nullptr) return;
-  std::size_t number = 0;
+  if (plot == nullptr) return std::nullopt;
+  std::vector<LineChart> charts;
+  std::vector<std::string> names;
+  std::set<std::string> sources;
   for (const DeviceRoofline& roofs : make_rooflines(context, *plot)) {
-    std::optional<Figure> figure = roofline_figure(context, *plot, roofs);
-    if (!figure) continue;
-    figure->id = fmt::format("roofline-{}", ++number);
-    figures.push_back(*std::move(figure));
+    std::optional<LineChart> chart = roofline_chart(context, roofs);
+    if (!chart || charts.size() == max_panels) continue;
+    charts.push_back(*std::move(chart));
+    names.push_back(gpu_of(context, roofs.run));
+    sources.insert(roofs.sources);
   }
+  if (charts.empty()) return std::nullopt;
+  const std::string problem = problem_text(context, plot->filter.rows());
+  const bool joined_points = std::ranges::any_of(charts, [](const LineChart& chart) {
+    return std::ranges::any_of(
+        chart.lines, [](const Line& line) { return line.provenance != Provenance::modeled && line.marks.size() > 1; });
+  });
+  const std::string of_device = charts.size() == 1 ? names.front() + " · " : std::string();
+  Figure figure{.id = "roofline",
+                .title = fmt::format("{} · {}{}", text(msg::report::roofline{}), of_device, problem),
+                .caption = text(msg::report::roofline_key{.sources = join_texts(sources)})};
+  if (joined_points) figure.caption += " " + text(msg::report::roofline_joined{});
+  std::size_t panel = 0;
+  add_panels(figure, std::move(charts), names, [&](const LineChart& chart) {
+    std::size_t points = 0;
+    for (const Line& line : chart.lines) points += line.provenance == Provenance::modeled ? 0 : line.marks.size();
+    return text(msg::report::alt_roofline{.device = names[panel++], .points = points, .problem = problem});
+  });
+  return Section{
+      .title = text(msg::report::roofline{}), .figure = std::move(figure), .text = bound_sentences(context, *plot)};
 }
 
 }  // namespace attnscope::report

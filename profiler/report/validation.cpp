@@ -101,7 +101,7 @@ std::vector<DeviceRoofline> make_rooflines(const Context& context, const analysi
   return all;
 }
 
-void add_simulator_errors(const Context& context, std::vector<Block>& blocks) {
+std::vector<Paragraph> simulator_error_sentences(const Context& context) {
   // GPU names that share an error table are merged; algorithms as returned by error_group().
   struct Simulated {
     const analysis::PublishedErrors* errors = nullptr;
@@ -119,6 +119,7 @@ void add_simulator_errors(const Context& context, std::vector<Block>& blocks) {
     group.parts.emplace(analysis::error_group(context.table().algorithm(row), problem.dtype), problem.pass);
   }
   std::set<std::string> not_validated;
+  std::vector<Paragraph> sentences;
   for (const auto& [gpu, group] : simulated) {
     const auto& [errors, parts] = group;
     std::vector<std::string> known;
@@ -139,11 +140,12 @@ void add_simulator_errors(const Context& context, std::vector<Block>& blocks) {
       if (known.size() == before) not_validated.insert(fmt::format("{} {} ({})", algorithm, to_string(pass), gpu));
     }
     if (known.empty()) continue;
-    blocks.emplace_back(
+    sentences.push_back(
         plain_paragraph(msg::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
   }
   if (!not_validated.empty())
-    blocks.emplace_back(plain_paragraph(msg::report::errors_none{.what = join_texts(not_validated)}));
+    sentences.push_back(plain_paragraph(msg::report::errors_none{.what = join_texts(not_validated)}));
+  return sentences;
 }
 
 }  // namespace attnscope::report

@@ -58,13 +58,17 @@ TEST_F(Compare, fails_on_regression_only) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\n");
   const Outcome plain = compared({before_, "--candidate", after});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600, assumed]"), HasSubstr("SLOWER"),
-                               HasSubstr("UNDECIDED"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED")));
+  EXPECT_THAT(plain.out,
+              AllOf(::testing::StartsWith("after against before: 1 of 2 configurations is SLOWER, by 20% (N 512). "
+                                          "1 UNDECIDED. Geometric mean 1.097 [1.045, 1.152, assumed].\n"
+                                          "FASTER 0, SLOWER 1, SAME 0, UNDECIDED 1, not compared 0.\n"),
+                    HasSubstr("\nAll rows: mine, fwd, d 64, full, fp16, 1 × 16 heads, L2 state unknown; assumed "
+                              "intervals; imported times; rounds 1.\n"),
+                    HasSubstr("\nSLOWER     1.200 [1.143, 1.260]   512    1 µs  1.200 µs\n")));
   const Outcome failed = compared({before_, "--candidate", after, "--fail-on-regression", "10%"});
   EXPECT_EQ(failed.exit_code, 4);
   EXPECT_THAT(failed.err, AllOf(HasSubstr("10%"), HasSubstr(" 1 row: mine fp16 batch 1 heads 16 N 512 d 64")));
-  EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600, assumed]"));
-  EXPECT_THAT(failed.out, HasSubstr("13.5%"));
+  EXPECT_THAT(failed.err, HasSubstr(": 1.200 [1.143, 1.260, assumed]"));
   // The lower bound of the interval is 1.143; the joint one for both rows is 1.135.
   EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-regression", "15"}).exit_code, 4);
   EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-regression", "21"}).exit_code, 0);
@@ -72,10 +76,12 @@ TEST_F(Compare, fails_on_regression_only) {
   EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-significant-regression", "14"}).exit_code, 0);
   const Outcome junit = compared({before_, "--candidate", after, "--format", "junit"});
   EXPECT_THAT(junit.out, AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""),
-                               HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600, assumed]\"/>"),
+                               HasSubstr("<failure message=\"SLOWER 1.200 [1.143, 1.260, assumed]\"/>"),
                                HasSubstr("<skipped message=\"UNDECIDED")));
-  const nlohmann::json answers =
-      nlohmann::json::parse(compared({before_, "--candidate", after, "--format", "json"}).out)["answers"];
+  const nlohmann::json document =
+      nlohmann::json::parse(compared({before_, "--candidate", after, "--format", "json"}).out);
+  EXPECT_THAT(plain.out, ::testing::StartsWith(document["head"].get<std::string>() + "\n"));
+  const nlohmann::json& answers = document["answers"];
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0]["points"], 2);
   EXPECT_NEAR(answers[0]["min_slowdown"].get<double>(), 0.13488, 1e-5);
@@ -117,7 +123,7 @@ TEST_F(Compare, judges_every_candidate) {
   EXPECT_THAT(judged({broken, wrong}).err, HasSubstr("in the candidate: 3\n"));
   EXPECT_EQ(judged({broken, slow}).exit_code, 4) << "a regression is reported first";
   const Outcome junit = compared({before_, "--candidate", same, slow, "--format", "junit"});
-  EXPECT_THAT(junit.out, HasSubstr("slow.attnscope\"><failure message=\"SLOWER 2.0000"));
+  EXPECT_THAT(junit.out, HasSubstr(", slow\"><failure message=\"SLOWER 2.000"));
 }
 
 TEST_F(Compare, points_that_no_longer_run_fail) {
@@ -130,12 +136,17 @@ TEST_F(Compare, points_that_no_longer_run_fail) {
   const Outcome failed = compared({before_, "--candidate", after, "--fail-on-regression", "5"});
   EXPECT_EQ(failed.exit_code, 5);
   EXPECT_THAT(failed.err, HasSubstr("in the candidate: 1\n"));
+  EXPECT_THAT(failed.out, HasSubstr("     1  Candidate  crashed\n"));
   EXPECT_THAT(compared({before_, "--candidate", after, "--format", "junit"}).out,
               AllOf(HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""),
                     HasSubstr(" (candidate)\"><error message=\"crashed: boom\"/>")));
-  const Outcome none =
-      compared({before_.string() + ":N:512", "--candidate", after + ":N:512", "--fail-on-regression", "5"});
-  EXPECT_EQ(none.exit_code, 5);
+  for (const Words& options : {Words(), Words{"--fail-on-regression", "5"}}) {
+    const Outcome none = compared(Words{before_.string() + ":N:512", "--candidate", after + ":N:512"} + options);
+    EXPECT_EQ(none.exit_code, 5) << "nothing was compared";
+    EXPECT_THAT(none.out,
+                ::testing::StartsWith("crashed:N:512 against before:N:512: nothing compared; 1 not compared.\n"));
+    EXPECT_EQ(std::ranges::count(none.err, '\n'), 1) << none.err;
+  }
 }
 
 TEST_F(Compare, partial_copy_contributes_its_points_only) {
@@ -149,7 +160,7 @@ TEST_F(Compare, partial_copy_contributes_its_points_only) {
   Outcome outcome = compared({part, "--candidate", both.string() + ":1"});
   if (outcome.exit_code != 5) outcome = compared({part, "--candidate", both.string() + ":2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 1 not compared"));
+  EXPECT_THAT(outcome.out, HasSubstr("FASTER 0, SLOWER 1, SAME 0, UNDECIDED 0, not compared 1.\n"));
 }
 
 TEST_F(Compare, json_and_csv_contain_values) {
@@ -162,6 +173,8 @@ TEST_F(Compare, json_and_csv_contain_values) {
   EXPECT_EQ(row["baseline_ns"], 1000);
   EXPECT_EQ(row["candidate_ns"], 800);
   EXPECT_NEAR(row["ratio"].get<double>(), 0.8, 1e-12);
+  EXPECT_EQ(row["baseline_compared_ns"], 1000);
+  EXPECT_EQ(row["candidate_compared_ns"], 800);
   EXPECT_NEAR(row["ratio_high"].get<double>(), 0.84, 1e-9);
   EXPECT_EQ(row["verdict"], "FASTER");
   EXPECT_EQ(row["spread_source"], "assumed");
@@ -183,7 +196,7 @@ TEST_F(Compare, compares_two_algorithms_of_one_file) {
   const Words sides{sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"};
   const Outcome outcome = compared(sides);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("fa1 → fa2"));
+  EXPECT_THAT(outcome.out, HasSubstr("All rows: fa1 → fa2, "));
   const nlohmann::json document = nlohmann::json::parse(compared(sides + Words{"--format", "json"}).out);
   EXPECT_EQ(document["aligned"], nlohmann::json::array({"problem", "device"}));
   EXPECT_EQ(document["tiles"], "best");
@@ -217,7 +230,8 @@ TEST_F(Compare, tiles_of_two_gpus) {
   EXPECT_NEAR(equal["rows"][0]["ratio"].get<double>(), 0.45, 1e-12);
   EXPECT_EQ(equal["rows"][0]["differs"], "device");
   EXPECT_EQ(equal["rows"].size(), 4U) << "two tiles have no partner";
-  EXPECT_THAT(document({"--tiles", "automatic"})["rows"][0]["skipped"], "no-automatic-tile");
+  EXPECT_THAT(compared({before, "--candidate", after, "--tiles", "automatic", "--csv"}).out,
+              HasSubstr(",no-automatic-tile,"));
   EXPECT_EQ(compared({before, "--candidate", after, "--tiles", "any"}).exit_code, 2);
   EXPECT_EQ(compared({before, "--candidate", after, "--tiles", "best", "--align", "tile"}).exit_code, 2);
   const std::string page = folder_ / "page.md";
@@ -267,7 +281,7 @@ TEST_F(Compare, suggested_command_runs) {
 TEST_F(Compare, imported_points_have_no_suggested_command) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1010\nGPU X,mine,1024,16,64,4010\n");
   const Outcome outcome = compared({before_, "--candidate", after});
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 UNDECIDED"), Not(HasSubstr("attnscope collect"))));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("UNDECIDED 2"), Not(HasSubstr("attnscope collect"))));
 }
 
 TEST_F(Compare, several_candidates_are_compared_one_by_one) {
@@ -289,9 +303,18 @@ TEST_F(Compare, several_candidates_are_compared_one_by_one) {
   };
   expect_two({before_, "--candidate", slow, fast});
   expect_two({before_, slow, fast});
-  EXPECT_THAT(compared({before_, "--candidate", slow, fast}).out,
-              AllOf(HasSubstr("1.5000 [1.4286"), HasSubstr("0.5000 [0.4762"), HasSubstr("1 FASTER, 0 SLOWER"),
-                    HasSubstr("0 FASTER, 1 SLOWER")));
+  const Outcome outcome = compared({before_, "--candidate", slow, fast});
+  EXPECT_THAT(outcome.out,
+              AllOf(::testing::StartsWith("slow against before: 1 of 2 configurations is SLOWER, by 50% (N 512)."),
+                    HasSubstr("\nfast against before: 1 of 1 configurations is FASTER, by 50%."),
+                    HasSubstr("FASTER 1, SLOWER 1, SAME 0, UNDECIDED 1"),
+                    HasSubstr(" 512    1 µs     1.500 [1.429, 1.575] SLOWER  0.500 [0.476, 0.525] FASTER\n")));
+  const nlohmann::json document =
+      nlohmann::json::parse(compared({before_, "--candidate", slow, fast, "--format", "json"}).out);
+  EXPECT_EQ(document["points"][0]["verdict_1"], "SLOWER");
+  EXPECT_NEAR(document["points"][0]["ratio_2"].get<double>(), 0.5, 1e-12);
+  EXPECT_TRUE(document["points"][1]["verdict_2"].is_null());
+  EXPECT_THAT(document["candidates"][1]["head"], HasSubstr("FASTER, by 50%."));
   EXPECT_EQ(compared({before_, "--candidate", fast, slow, "--fail-on-regression", "10"}).exit_code, 4);
   const fs::path all = folder_ / "all.attnscope";
   ASSERT_EQ(run(folder_, {"merge", before_, slow, fast, "-o", all}).exit_code, 0);
@@ -319,10 +342,10 @@ TEST_F(Compare, only_repeated_recordings_are_pooled) {
   };
   const nlohmann::json pooled = document({one, "--candidate", two, three});
   EXPECT_FALSE(pooled.contains("candidates"));
-  EXPECT_EQ(pooled["candidate"], text(msg::compare::pooled{.name = two + ", " + three, .recordings = 2}));
+  EXPECT_EQ(pooled["candidate"], text(msg::compare::pooled{.name = "two, three", .recordings = 2}));
   EXPECT_EQ(pooled["rows"][0]["recordings"], 3);
   EXPECT_EQ(document({one, two, "--candidate", three})["baseline"],
-            text(msg::compare::pooled{.name = one + ", " + two, .recordings = 2}));
+            text(msg::compare::pooled{.name = "one, two", .recordings = 2}));
   EXPECT_EQ(document({one, "--candidate", two, other})["candidates"].size(), 2U);
   expect_refusal({one, other, "--candidate", two}, 2, "options");
 }

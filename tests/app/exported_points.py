@@ -5,10 +5,6 @@ import math
 from message_texts import message
 
 
-def in_sentence(label):
-    return label[0].lower() + label[1:] if label[1:2].islower() else label
-
-
 def median(values):
     return quantile(values, 0.5)
 
@@ -91,13 +87,20 @@ class Point(Kernel):
     def tflops(self):
         return self.flops / self.time / 1e3 if self.time else None
 
+    def settings(self, *more):
+        """Returns the settings that the points of a figure or table share, and `more`, in the order of the report."""
+        heads = f'{self.batch} × {self.heads_q}' + (f' ({self.heads_kv} KV)' if self.heads_q != self.heads_kv else '')
+        n = self.n_q if self.n_q == self.n_k else f'{self.n_q} × {self.n_k}'
+        known = {'algorithm': self.algorithm, 'pass': self.row['pass'], 'n': f'{message("facet.n")} {n}', 'd': f'd {self.d}',
+                 'mask': self.row['mask'], 'dtype': self.row['dtype'], 'heads': message('facet.heads_count', heads=heads)}
+        cache = self.row['cache']
+        known['cache'] = '' if cache == 'cold' else message('value.l2_state', state=cache)
+        optional = {'algorithm', 'n'} - set(more)
+        return ', '.join(text for name, text in known.items() if text and name not in optional)
+
     @property
     def problem(self):
-        mask = self.row['mask']
-        heads = self.heads_q if self.heads_q == self.heads_kv else f'{self.heads_q}/{self.heads_kv}'
-        values = {'field.d': self.d, 'field.pass': self.row['pass'], 'field.mask': mask, 'field.dtype': self.row['dtype'],
-                  'facet.heads': f'{self.batch} × {heads}', 'field.cache': self.row['cache']}
-        return ' · '.join(f'{in_sentence(message(label))} {value}' for label, value in values.items())
+        return self.settings()
 
     @property
     def configuration(self):

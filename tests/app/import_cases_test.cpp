@@ -112,7 +112,7 @@ TEST_F(ImportCases, OtherColumnsKeepTheirMeaning) {
 
 TEST_F(ImportCases, ProblemsThatDifferByASynonymAreNotCompared) {
   const std::string text = compared("dup_a.csv", "dup_b.csv");
-  EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 0 SLOWER"), HasSubstr("2 not compared")));
+  EXPECT_THAT(text, AllOf(HasSubstr("FASTER 0, SLOWER 0"), HasSubstr("not compared 2.")));
 }
 
 TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
@@ -181,8 +181,8 @@ TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
 
 TEST_F(ImportCases, ClocksOfNcuTablesAreNamed) {
   const std::string text = compared("ncu_clock_base.csv", "ncu_clock_boost.csv", flash);
-  EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 0 SLOWER"), HasSubstr("1100 MHz"), HasSubstr("1980 MHz"),
-                          HasSubstr("1.0000 [")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("FASTER 0, SLOWER 0"), HasSubstr("1100 MHz"), HasSubstr("1980 MHz"), HasSubstr("1.000 [")));
 }
 
 TEST_F(ImportCases, ImpossibleValuesComeFirstAndNameNoBound) {
@@ -191,13 +191,13 @@ TEST_F(ImportCases, ImpossibleValuesComeFirstAndNameNoBound) {
                           HasSubstr("state of the L2 is unknown")));
   const std::string report = report_of(roof);
   EXPECT_THAT(report, HasSubstr("230%"));
-  EXPECT_LT(report.find("230%"), report.find("Devices: A100 40GB"));
+  EXPECT_LT(report.find("230%"), report.find("Recorded "));
   EXPECT_THAT(report, Not(HasSubstr("-bound")));
 
   const fs::path warm = imported_case("ncu_warm_l2.csv", flash);
   EXPECT_THAT(err_, HasSubstr("impossible: 13.5 MB of DRAM traffic"));
   EXPECT_THAT(report_of(warm),
-              AllOf(HasSubstr("compulsory minus L2"), HasSubstr("L2 before launch unknown"), Not(HasSubstr("cold"))));
+              AllOf(HasSubstr("compulsory minus L2"), HasSubstr("L2 state unknown"), Not(HasSubstr("cold"))));
 }
 
 TEST_F(ImportCases, ImpossibleValuesAreNotCompared) {
@@ -207,8 +207,7 @@ TEST_F(ImportCases, ImpossibleValuesAreNotCompared) {
   const fs::path other = imported("other.csv", columns + "x,4096,32,128,1,2e8\n", gpu);
   for (const bool swapped : {false, true}) {
     const Outcome result = run(folder_, {"compare", swapped ? other : base, "--candidate", swapped ? base : other});
-    EXPECT_THAT(result.out + result.err,
-                AllOf(HasSubstr("impossible"), Not(HasSubstr("1 FASTER")), Not(HasSubstr("1 SLOWER"))));
+    EXPECT_THAT(result.out + result.err, AllOf(HasSubstr("impossible"), HasSubstr("FASTER 0, SLOWER 0")));
   }
 }
 

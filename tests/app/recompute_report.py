@@ -5,7 +5,7 @@
     recompute_report.py ATTNSCOPE SAMPLES
 
 SAMPLES: folder of the recorded samples. Links are followed in reports of each sample, of two samples, of a comparison of
-two, and of five recordings of one sweep and their comparison.
+two, and of five recordings of one sweep and their comparison. The first page of a comparison must equal `compare --json`.
 
 Each line of the Markdown report with a digit must match a known message of assets/messages/en.json. Its numbers, and each
 row of the report's CSV tables, must equal values recomputed from the exported rows: medians and quartiles of the raw
@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-from exported_points import Point, in_sentence
+from exported_points import Point
 from message_texts import message, pattern
 from recordings import import_recordings
 from report_links import UNITS, Page
@@ -98,6 +98,9 @@ class Report:
         wrong = []
         for place, line in enumerate(self.lines):
             if not re.search(r'\d', line) or line.startswith('!['):
+                continue
+            if line.startswith('|'):
+                wrong += self.check_table('table', [line], self.overview_row)
                 continue
             try:
                 pattern, handler = next((each for each in SENTENCES if re.fullmatch(each[0], line)), (None, None))
@@ -177,42 +180,77 @@ class Report:
         self.number(found['share'], worst)
 
     # Checks of sentences.
-    def heading_above(self, place):
-        line = next(line for line in reversed(self.lines[:place]) if line.startswith('### '))
-        return next(found.groupdict() for found in (re.fullmatch(each, line) for each in HEADINGS) if found)
+    def title(self, _, found):
+        pass
 
-    def heading(self, _, found):
-        n = found.groupdict().get('n')
-        expect(any(point.problem == found['problem'] and (not n or point.n_q == int(n)) for point in self.points),
-               'no exported point of this problem')
+    def date(self, _, found):
+        last = max(run['finished_at'] for run in self.document['runs'])
+        expect_equal(found['date'], last[:10])
+
+    def answer(self, _, found):
+        """Bytes and times of the series at one N; the problem is that of the table below."""
+        rows = [point for point in self.points if point.has_values and point.settings('n') == self.overview]
+        value = lambda word: re.search(r'[\d.]+', word)[0]
+        bytes_of = {NAMES.get(point.algorithm): point.dram for point in rows if point.dram}
+        expect_equal(found['bytes_n'], found['n'])
+        self.number(found['bytes_ratio'], bytes_of[found['most']] / bytes_of[found['least']])
+        self.quantity(found['most_bytes'], max(bytes_of.values()))
+        expect_equal(found['most'], max(bytes_of, key=bytes_of.get))
+        self.quantity(found['least_bytes'], bytes_of[found['least']])
+        self.number(value(found['least_bytes']), min(bytes_of.values()) / UNITS[found['least_bytes'].split()[1]])
+        times = collections.defaultdict(list)
+        for point in rows:
+            times[NAMES.get(point.algorithm)].append(point.time)
+        check_any(itertools.product(times[found['series']], times[found['slowest']]), lambda pair: (
+            self.quantity(found['time'], pair[0]), self.quantity(found['slowest_time'], pair[1]),
+            self.number(found['ratio'], pair[1] / pair[0])))
+
+    def overview_row(self, _, line):
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        algorithm, tile, time, slower, rate, dram, more, roof = cells
+        points = [point for point in self.points if point.has_values and point.settings('n') == self.overview and
+                  (point.algorithm, f'{point.br}x{point.bc}') == (algorithm, tile)]
+        texts = [line for line in self.lines if line.startswith('| ') and re.search(r'\d', line)]
+        first = [cell.strip() for cell in texts[0].strip('|').split('|')]
+
+        def check(point):
+            self.quantity(time, point.time)
+            self.number(rate, point.tflops)
+            self.quantity(dram, point.dram)
+            name, share = roof.rsplit(' ', 1)
+            nearest, fraction = point.nearest_ceiling(self.ceilings)
+            expect_equal(name, nearest)
+            self.number(share.strip('%'), 100 * fraction)
+
+        check_any(points, check)
+        least = lambda column: min(self.base(row[column]) for row in self.overview_cells())
+        for printed, text, column in ((slower, time, 2), (more, dram, 5)):
+            expect(abs(float(printed) / (self.base(text) / least(column)) - 1) < 0.02, f'ratio {printed}')
+            self.numbers += 1
+        expect_equal(first[3], '1.00')
+
+    @staticmethod
+    def base(text):
+        word, unit = text.split()
+        return float(word.replace(',', '')) * UNITS[unit]
+
+    def overview_cells(self):
+        lines = [line for line in self.lines if line.startswith('| ') and re.search(r'\d', line)]
+        return [[cell.strip() for cell in line.strip('|').split('|')] for line in lines]
+
+    @property
+    def overview(self):
+        """The settings that the rows of the first page share."""
+        return next(re.fullmatch(OVERVIEW, line)['settings'] for line in self.lines if re.fullmatch(OVERVIEW, line))
+
+    def overview_caption(self, _, found):
+        expect(any(point.settings('n') == found['settings'] for point in self.points), 'no exported point has these settings')
 
     @staticmethod
     def origin(word, point, depends_on_clocks=True):
         if depends_on_clocks and point.row['throttled'] == 'true':
             return message('report.origin_throttled', origin=word)
         return word
-
-    def fewer_bytes(self, place, found):
-        self.check_pair(place, found, 'bytes', lambda point: point.dram)
-
-    def faster(self, place, found):
-        self.check_pair(place, found, 'time', lambda point: point.time)
-
-    def check_pair(self, place, found, quantity, value):
-        above = self.heading_above(place)
-        points_of = lambda name: [p for p in self.points if p.has_values and p.problem == above['problem'] and
-                                  p.n_q == int(above['n']) and f'{NAMES.get(p.algorithm)} ({p.br} × {p.bc})' == name]
-
-        def check(pair):
-            less, more = pair
-            self.number(found['ratio'], value(more) / value(less))
-            self.quantity(found[f'own_{quantity}'], value(less))
-            self.quantity(found[f'other_{quantity}'], value(more))
-            # DRAM bytes do not depend on the clocks.
-            origins = [self.origin(MEASURED, point, quantity == 'time') for point in pair]
-            expect_equal(found['origin'], ', '.join(dict.fromkeys(origins)))
-
-        check_any(itertools.product(points_of(found['series']), points_of(found['other'])), check)
 
     def stays_memory(self, place, found):
         def check(roofs):
@@ -231,11 +269,10 @@ class Report:
             expect(all((roof in SM_UNITS) == (n >= int(found['n'])) for n, roof in roofs.items()), 'wrong N')
         self.check_bound(place, found, check)
 
-    def check_bound(self, place, found, check_roofs):
-        times = [line for line in self.lines if re.fullmatch(pattern('report.faster'), line)]
-        expect(any(found['series'] in line for line in times), 'no time of this tile')
-        matching = [point for point in self.points if point.problem == self.heading_above(place)['problem'] and
-                    point.has_values and f'{NAMES.get(point.algorithm)} ({point.br} × {point.bc})' == found['series']]
+    def check_bound(self, _, found, check_roofs):
+        problem = next(found['problem'] for line in self.lines for found in [re.fullmatch(ROOFLINE, line)] if found)
+        matching = [point for point in self.points if point.problem == problem and
+                    point.has_values and f'{NAMES.get(point.algorithm)} ({point.br}x{point.bc})' == found['series']]
 
         def check(run):
             by_length = {point.n_q: point for point in matching if point.run == run}
@@ -268,15 +305,13 @@ class Report:
     def tiles(self, _, found):
         runs = collections.defaultdict(list)
         for point in self.points:
-            of_point = {f'{in_sentence(message("facet.device"))} H200', f'{message("facet.n")} {point.n_q}',
-                        f'{in_sentence(message("field.algorithm"))} {point.algorithm}', *point.problem.split(' · ')}
-            if point.has_values and point.br and of_point <= set(found['problem'].split(' · ')):
+            if point.has_values and point.br and point.settings('algorithm', 'n') == found['problem']:
                 runs[point.run].append(point)
         of_map = max(runs.values(), key=len)
         run = next(run for run in self.document['runs'] if run['run'] == of_map[0].run)
-        expect(f'{run["run"]} ({run["preset"]})' in found['problem'], 'the map names another run')
+        expect(f'{run["run"]} ({run["preset"]})' in found['runs'], 'the map names another run')
         best = min(of_map, key=lambda point: point.time)
-        expect_equal(found['tile'], f'{best.br} × {best.bc}')
+        expect_equal(found['tile'], f'{best.br}x{best.bc}')
         self.quantity(found['value'], best.time)
         self.count(found['others'], sum(point.time <= best.quartile(0.75) for point in of_map) - 1)
         self.count(found['problems'], 3 * len(self.maps()) - 1)
@@ -299,29 +334,28 @@ class Report:
         self.count(found['problems'], sum(len(of_problem) > 1 or problem not in of_maps
                                           for problem, of_problem in lengths.items()) - 1)
 
-    def summary(self, _, found):
+    def machine(self, _, found):
         runs = self.document['runs']
-        expect_equal((found['first'], found['last']),
-                     (min(run['started_at'] for run in runs), max(run['finished_at'] for run in runs)))
+        dates = sorted({run[name][:10] for run in runs for name in ('started_at', 'finished_at')})
+        expect_equal(found['dates'], dates[0] if len(dates) == 1 else message('report.dates', first=dates[0], last=dates[-1]))
         self.count(found['runs'], len(runs))
         self.count(found['points'], len(self.points))
-
-    def imported(self, _, found):
-        self.check_share(found, 'provenance', 'imported')
-
-    def throttled(self, _, found):
-        self.check_share(found, 'throttled', 'true')
-
-    def check_share(self, found, key, value):
-        with_values = [point for point in self.points if point.has_values]
-        self.count(found['points'], sum(point.row[key] == value for point in with_values))
-        self.count(found['all'], len(with_values))
-
-    def devices(self, _, found):
-        environments = {(environment['app_version'], environment['driver_version'])
+        environments = {(environment['app_version'], environment['driver_version'], environment['nvrtc_version'])
                         for environment in self.document['environments']}
-        for program, driver in re.findall(r'attnscope ([\d.]+), driver ([\d.]+)\)', found['devices']):
-            expect((program, driver) in environments, 'no run has these versions')
+        for driver, cuda, program in re.findall(r'driver ([\d.]+), CUDA ([\d.]+), attnscope ([\d.]+)\)', found['devices']):
+            expect((program, driver, cuda) in environments, 'no run has these versions')
+            self.numbers += 3
+
+    def conditions(self, _, found):
+        with_values = [point for point in self.points if point.has_values]
+        clocks = [round(point.number('sm_clock_hz') / 1e6) for point in with_values if point.number('sm_clock_hz')]
+        expect_equal(found['range'], message('report.range', low=min(clocks), high=max(clocks)))
+        for name, key, value in (('throttled', 'throttled', 'true'), ('imported', 'provenance', 'imported')):
+            self.count(found[name], sum(point.row[key] == value for point in with_values))
+            self.count(found[f'{name}_all'], len(with_values))
+        self.count(found['verified'], sum(bool(point.row['max_abs_error']) for point in with_values))
+        rounds = {row for row, in self.database.execute("SELECT rounds FROM runs WHERE provenance = 'measured'")}
+        expect_equal({int(found['rounds'])}, rounds)
 
     def roofline(self, _, found):
         expect(any(point.problem == found['problem'] for point in self.points), 'no exported point of this problem')
@@ -333,40 +367,53 @@ class Report:
 COUNT = r'\d[\d,]*'
 NUMBER = r'-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?'
 QUANTITY = rf'{NUMBER} \S+'
-TILE = r'\d+ × \d+'
+TILE = r'\d+x\d+'
 SERIES = rf'\S+ \({TILE}\)'
-MEASURED, DERIVED = message('provenance.measured'), message('provenance.derived')
-HEADINGS = ['### ' + each for each in (
-    pattern('report.bytes_at', device='H200', n=COUNT), pattern('report.times_at', device='H200', n=COUNT),
-    pattern('report.bounds_on', device='H200'))]
+DERIVED = message('provenance.derived')
 NOT_PLOTTED = ' ' + pattern('report.problems_not_plotted', problems=COUNT)
 ENGLISH = {name: message(f'report.{name}') for name in ('dram_bytes', 'median_time', 'roofline')}
+ROOFLINE = (rf'{ENGLISH["roofline"]} · H200 · (?P<problem>[^.]*)\. {pattern("report.roofline_key")} '
+            + pattern('report.roofline_joined'))
+OVERVIEW = pattern('report.series_caption') + ' ' + pattern('compare.all_rows')
+
+
+def renamed(text, **names):
+    """A pattern whose groups have other names, so that it can follow another one."""
+    for old, new in names.items():
+        text = text.replace(f'(?P<{old}>', f'(?P<{new}>')
+    return text
+
+
 SENTENCES = [
-    ('# ' + pattern('report.title', devices='NVIDIA H200'), Report.no_numbers),
-    (pattern('report.subtitle', files=r'h200\.attnscope', first=r'\S+', last=r'\S+', runs=COUNT, points=COUNT),
-     Report.summary),
-    (pattern('report.measured_on'), Report.devices),
-    (pattern('report.is_imported', points=COUNT, all=COUNT), Report.imported),
-    (pattern('report.is_throttled', points=COUNT, all=COUNT), Report.throttled),
-    *((each, Report.heading) for each in HEADINGS),
-    (pattern('report.fewer_bytes', series=SERIES, other=SERIES, ratio=NUMBER, own_bytes=QUANTITY, other_bytes=QUANTITY),
-     Report.fewer_bytes),
-    (pattern('report.faster', series=SERIES, other=SERIES, ratio=NUMBER, own_time=QUANTITY, other_time=QUANTITY),
-     Report.faster),
+    ('# ' + pattern('report.title', devices='NVIDIA H200'), Report.title),
+    (r'(?P<date>\d{4}-\d\d-\d\d)', Report.date),
+    (renamed(pattern('report.most_bytes', device='H200', n=COUNT, ratio=NUMBER, most_bytes=QUANTITY, least_bytes=QUANTITY),
+             device='bytes_device', n='bytes_n', ratio='bytes_ratio') + ' '
+     + pattern('report.fastest', device='H200', n=COUNT, ratio=NUMBER, time=QUANTITY, slowest_time=QUANTITY), Report.answer),
+    (OVERVIEW, Report.overview_caption),
+    (pattern('report.measured_on', runs=COUNT, points=COUNT), Report.machine),
+    (' '.join((pattern('report.clocks'), renamed(pattern('report.is_throttled', points=COUNT, all=COUNT), points='throttled',
+                                                 all='throttled_all'),
+               renamed(pattern('report.rounds', range=COUNT), range='rounds'),
+               renamed(pattern('report.is_verified', points=COUNT), points='verified'),
+               renamed(pattern('report.is_imported', points=COUNT, all=COUNT), points='imported', all='imported_all'))),
+     Report.conditions),
     (pattern('report.stays_memory', series=SERIES, bytes=message('report.by_memory'), n=COUNT), Report.stays_memory),
     (pattern('report.never_memory', series=SERIES, bytes=message('report.by_memory'), first=COUNT, last=COUNT),
      Report.never_memory),
     (pattern('report.leaves_memory', series=SERIES, bytes=message('report.by_memory'), n=COUNT), Report.leaves_memory),
     (pattern('report.residual', percent=rf'{NUMBER}%', points=COUNT), Report.closed_form),
     (pattern('report.ended', count=COUNT, all=COUNT, outcome=r'\S+', alike=COUNT), Report.failures),
-    (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.]*)\. {pattern("report.map_bins")} {pattern("report.map_struck")} '
-     + pattern('report.map_best', tile=TILE, value=QUANTITY, others=COUNT) + NOT_PLOTTED, Report.tiles),
+    (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.·]*) · (?P<runs>[^.]*)\. {pattern("report.map_bins")} '
+     + pattern('report.map_struck') + ' ' + pattern('report.map_best', tile=TILE, value=QUANTITY, others=COUNT) + NOT_PLOTTED,
+     Report.tiles),
     (rf'{ENGLISH["dram_bytes"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_modeled")}'
      + NOT_PLOTTED, Report.curves),
     (rf'{ENGLISH["median_time"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_spread")}'
      + NOT_PLOTTED, Report.curves),
-    (rf'{ENGLISH["roofline"]} · NVIDIA H200 · (?P<problem>[^.]*)\. {pattern("report.roofline_key")} '
-     + pattern('report.roofline_joined'), Report.roofline),
+    (ROOFLINE, Report.roofline),
+    (re.escape(f'{message("report.model_title")}. {message("report.model_key")}'), Report.no_numbers),
+    ('- ' + pattern('report.files', files=r'h200\.attnscope'), Report.no_numbers),
     (pattern('report.made_by', version=r'0\.1\.0'), Report.no_numbers),
 ]
 
@@ -396,6 +443,31 @@ def check_sample(program, sample, folder):
     return wrong
 
 
+def check_comparison(program, baseline, candidate, folder):
+    """Returns the rows of a comparison's first page that differ from `attnscope compare`, or do not divide to their ratio."""
+    subprocess.run([program, 'report', candidate, '--baseline', baseline, '-o', folder / 'comparison.md'], check=True)
+    compared = subprocess.run([program, 'compare', baseline, '--candidate', candidate, '--json'], check=True,
+                              stdout=subprocess.PIPE)
+    document = json.loads(compared.stdout)
+    lines = [html.unescape(re.sub(r'\\(.)', r'\1', line))
+             for line in (folder / 'comparison.md').read_text(encoding='utf-8').splitlines()]
+    expect(any(line.split(': ', 1)[1:] == document['head'].split(': ', 1)[1:] for line in lines), 'another first line')
+    table = [[cell.strip() for cell in line.strip('|').split('|')] for line in lines if line.startswith('|')]
+    wrong = []
+    for cells in table[2:]:
+        row = dict(zip(table[0], cells))
+        ratio, low, high = (float(word) for word in re.findall(r'[\d.]+', row['Ratio [95% CI]'])[:3])
+        times = [Report.base(' '.join(cell.split()[:2])) for cell in cells[-2:]]
+        matching = [each for each in document['rows'] if each['verdict'] == row['Verdict'] and
+                    abs(each['ratio'] - ratio) <= 0.00051 and abs(each['ratio_low'] - low) <= 0.00051 and
+                    abs(each['ratio_high'] - high) <= 0.00051 and
+                    all(abs(each[f'{side}_compared_ns'] / time - 1) < 0.0006 for side, time in zip(('baseline', 'candidate'), times))]
+        if not matching or abs(times[1] / times[0] - ratio) > 0.0016:
+            wrong.append(f'comparison, row {cells}')
+    expect(len(table) == 10, 'the first page shows eight rows')
+    return wrong
+
+
 def check_links(program, arguments, folder):
     """Returns the links of a report that lead to a row with another number."""
     file = folder / 'links.html'
@@ -414,6 +486,7 @@ def main():
         folder = pathlib.Path(name)
         wrong = check_sample(program, samples / 'h200.attnscope', folder)
         recorded, baseline, candidate = import_recordings(program, folder)
+        wrong += check_comparison(program, samples / 'h100.attnscope', samples / 'h200.attnscope', folder)
         both = [samples / 'h200.attnscope', samples / 'h100.attnscope']
         one_run = samples / 'h200-race.attnscope'
         for arguments in (*([each] for each in sorted(samples.glob('h?00*.attnscope')) if 'ceilings' not in each.name),

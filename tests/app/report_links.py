@@ -26,19 +26,23 @@ def close(printed, value):
 class Page:
     def __init__(self, text):
         self.rows = {}
-        tables = re.search(r'<table id="points">(.*?)</table>', text, re.S)
+        tables = re.search(r'<table id="points"[^>]*>(.*?)</table>', text, re.S)
         titles = [plain(title) for title in re.findall(r'<th scope="col"[^>]*>(.*?)</th>', tables[1], re.S)]
         for number, cells in re.findall(r'<tr id="row-(\d+)">(.*?)</tr>', tables[1], re.S):
             found = re.findall(r'<td[^>]*?(?: data-v="([^"]*)")?>(.*?)</td>', cells, re.S)
             self.rows[number] = {title: (plain(words), float(value) if value else None)
                                  for title, (value, words) in zip(titles, found)}
-        self.links = []  # heading, text before the link, its text, row
+        self.links = []  # whether it is about the points of the first page, its text, row
+        overview = re.search(r'<table id="overview".*?</table>', text, re.S)
         heading = ''
-        for tag, words in re.findall(r'<(h3|p|td)\b[^>]*>(.*?)</(?:h3|p|td)>', text, re.S):
-            if tag == 'h3':
+        for found in re.finditer(r'<(h2|p|td)\b([^>]*)>(.*?)</(?:h2|p|td)>', text, re.S):
+            tag, attributes, words = found.groups()
+            if tag == 'h2':
                 heading = plain(words)
+            in_table = overview is not None and overview.start() < found.start() < overview.end()
+            topic = in_table or 'answer' in attributes or (tag == 'p' and heading == message('report.roofline'))
             for link in re.finditer(r'<a href="#row-(\d+)">(.*?)</a>', words):
-                self.links.append((heading if tag == 'p' else '', plain(words[:link.start()]), plain(link[2]), link[1]))
+                self.links.append((topic, plain(link[2]), link[1]))
 
     def same(self, text, row):
         """Whether the row has the number of a link."""
@@ -56,18 +60,14 @@ class Page:
 
     def check(self):
         """Returns the links that lead to another number."""
-        wrong = [f'link "{text}" leads to row {row}: {self.rows[row]}' for _, _, text, row in self.links
+        wrong = [f'link "{text}" leads to row {row}: {self.rows[row]}' for _, text, row in self.links
                  if not self.same(text, self.rows[row])]
         # Times, bytes and bottlenecks of one run, algorithm, problem and N are those of one row.
         rows = {}
-        for heading, _, text, row in self.links:
-            if not heading.startswith(tuple(TOPICS)):
+        for topic, text, row in self.links:
+            if not topic:
                 continue
             point = self.rows[row][POINT][0]
             rows.setdefault((self.rows[row][RUN][0], re.sub(' tile .*', '', point)), {})[row] = text
         wrong += [f'"{key[1]}" is taken from rows {", ".join(found)}' for key, found in rows.items() if len(found) > 1]
         return wrong
-
-
-TOPICS = [message(f'report.{name}', device='\0', n='', problem='', sources='').split('\0')[0]
-          for name in ('bytes_at', 'times_at', 'bounds_on')]

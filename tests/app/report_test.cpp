@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `report`: HTML and Markdown with figures, and the page in a browser.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <set>
 
 #include "browser.h"
+#include "fake_driver.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -52,7 +54,7 @@ TEST_F(ReportCommand, output_is_reproducible) {
   const Outcome outcome = expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.html"}));
   EXPECT_EQ(outcome.out + outcome.err, "");
   const std::string page = content(folder_ / "a.html");
-  EXPECT_THAT(page, AllOf(HasSubstr("24 of 24 points"), HasSubstr("<svg"), HasSubstr("id=\"row-1\"")));
+  EXPECT_THAT(page, AllOf(HasSubstr("Simulated: 24 of 24 points."), HasSubstr("<svg"), HasSubstr("id=\"row-1\"")));
   EXPECT_EQ(run(folder_, {"report", file, "-o", folder_ / "b.html"}).exit_code, 0);
   EXPECT_EQ(page, content(folder_ / "b.html"));
 }
@@ -130,12 +132,59 @@ TEST_F(ReportCommand, baseline_and_candidate_in_one_report) {
   const fs::path page = folder_ / "a.html";
   expect_exit(0, run(folder_, {"report", after, "--baseline", before, "-o", page}));
   const std::string text = content(page);
-  EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED; 1 not compared"),
-                          HasSubstr("1.2000 [1.1429, 1.2600, assumed]"), HasSubstr("with before.attnscope<")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("after against before: 1 of 2 configurations is SLOWER, by 20% (N 512). 1 UNDECIDED."),
+                    HasSubstr("not compared 1."), HasSubstr("1.200 [1.143, 1.260]"),
+                    HasSubstr("<h1>after against before, GPU X</h1>")));
   // The same with run numbers, and with the files in either order.
   EXPECT_EQ(run(folder_, {"report", before, after, "--baseline", before.string() + ":1", "-o", page}).exit_code, 0);
   EXPECT_EQ(text, content(page));
 }
+
+TEST_F(ReportCommand, shows_progress_on_a_terminal) {
+  if (!fs::exists("/usr/bin/script")) GTEST_SKIP() << "no script here (bsdutils)";
+  const fs::path page = folder_ / "a.html";
+  const std::string command = fmt::format("{} report {} -o {}", ATTNSCOPE_PROGRAM, ATTNSCOPE_SAMPLE, page.string());
+  const Outcome outcome = run(folder_, {"-qec", command, "/dev/null"}, {.program = "/usr/bin/script"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Analyzing 911 points"), ::testing::EndsWith("\r\033[K")));
+}
+
+TEST_F(ReportCommand, rejects_noise_of_other_files) {
+  const fs::path before = imported("before", "GPU X,mine,512,16,64,1000\n");
+  const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\n");
+  const std::vector<std::string> arguments{"report", after, "-o", folder_ / "a.html", "--noise", before};
+  EXPECT_EQ(run(folder_, arguments).exit_code, 2) << "no --baseline";
+  std::vector<std::string> compared = arguments;
+  compared.insert(compared.end(), {"--baseline", before});
+  EXPECT_THAT(expect_error(1, run(folder_, compared)).err, HasSubstr("has no noise floor"));
+}
+
+#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
+TEST_F(ReportCommand, uses_noise_of_another_file) {
+  const Process::Options gpu = on_fake_gpu();
+  const std::vector<std::string> points{"-a", "algorithm=naive", "-a", "N=[128,256]", "-a", "d=64", "-a", "heads=1"};
+  const auto recorded = [&](const std::string& name) {
+    const fs::path file = folder_ / (name + ".attnscope");
+    std::vector<std::string> arguments{"collect", "-q", "--no-verify", "--rounds", "5", "-d", "gpu", "-o", file};
+    arguments.insert(arguments.end(), points.begin(), points.end());
+    expect_exit(0, run(folder_, arguments, gpu));
+    return file;
+  };
+  const fs::path before = recorded("before");
+  const fs::path after = recorded("after");
+  const fs::path noise = folder_ / "noise.attnscope";
+  std::vector<std::string> measured{"doctor", "--noise", "--device", "0", "--recordings", "4", "-o", noise};
+  measured.insert(measured.end(), points.begin(), points.end());
+  ASSERT_EQ(run(folder_, measured, gpu).exit_code, 0);
+  const fs::path page = folder_ / "a.html";
+  const std::string calibrated = "measured noise between recordings: 2.";
+  expect_exit(0, run(folder_, {"report", after, "--baseline", before, "-o", page}));
+  EXPECT_THAT(content(page), Not(HasSubstr(calibrated)));
+  expect_exit(0, run(folder_, {"report", after, "--baseline", before, "--noise", noise, "-o", page}));
+  EXPECT_THAT(content(page), HasSubstr(calibrated));
+}
+#endif
 
 TEST_F(ReportCommand, folders_distinguish_files_of_one_name) {
   for (const char* name : {"before", "after"}) {
@@ -173,8 +222,8 @@ TEST_F(ReportCommand, rejects_invalid_baseline) {
   EXPECT_EQ(names(), there);
   // Without matching points, the report is written and contains the warning.
   EXPECT_THAT(expect_error(5, run(folder_, {"report", before, after, "--baseline", before, "-o", page})).err,
-              HasSubstr(" after.attnscope "));
-  EXPECT_THAT(content(page), HasSubstr(" after.attnscope "));
+              HasSubstr("No comparison: after and the baseline before "));
+  EXPECT_THAT(content(page), HasSubstr(">No comparison: after and the baseline before "));
 }
 
 TEST_F(ReportCommand, ignores_repeated_files) {
@@ -254,7 +303,8 @@ document.querySelectorAll('figure').forEach(function(f){f.querySelectorAll('svg 
 m.firstElementChild.dispatchEvent(new MouseEvent('mouseover',{bubbles:true}));out.push(f.querySelector('.said').textContent)});
 var s=f.querySelector('svg');s.dispatchEvent(new KeyboardEvent('keydown',{key:'Home',bubbles:true}));out.push('home '+f.querySelector('.said').textContent)});
 var h=document.querySelectorAll('#points th button')[6];h.click();
-var c=document.querySelectorAll('#points tbody tr td:nth-child(7)');out.push('first '+c[0].textContent);
+var c=document.querySelectorAll('#points tbody tr td:nth-child(7)');out.push('first '+c[0].getAttribute('data-v'));
+document.querySelector('a[href^="#row-"]').click();out.push('open '+document.getElementById('appendix').open);
 var r=performance.getEntriesByType('resource');out.push('requests '+r.length);
 var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n')+'\n';document.body.appendChild(p)})</script>)");
   std::ofstream(folder_ / "b.html") << page;
@@ -264,7 +314,7 @@ var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n
   const std::size_t begin = seen.out.find("id=\"heard\"");
   ASSERT_NE(begin, std::string::npos);
   const std::string heard = seen.out.substr(begin);
-  EXPECT_THAT(heard, AllOf(HasSubstr("requests 0\n"), HasSubstr("home ")));
+  EXPECT_THAT(heard, AllOf(HasSubstr("requests 0\n"), HasSubstr("home "), HasSubstr("open true\n")));
   const Outcome exported = run(folder_, {"export", "--format", "json", file});
   const nlohmann::json points = nlohmann::json::parse(exported.out)["points"];
   std::size_t compared = 0;
@@ -281,24 +331,60 @@ var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n
   EXPECT_GT(compared, 5U);
   const std::size_t first = heard.find("\nfirst ");
   ASSERT_NE(first, std::string::npos);
-  EXPECT_NEAR(std::stod(heard.substr(first + 7)), shortest, 1e-3 * shortest) << "sorted";
+  EXPECT_NEAR(std::stod(heard.substr(first + 7)), shortest, 1e-9 * shortest) << "sorted";
 }
 
-TEST_F(ReportCommand, prints_as_pages_in_a_browser) {
+TEST_F(ReportCommand, prints_on_few_pages) {
   const std::optional<fs::path> program = browser();
   if (!program) GTEST_SKIP() << "no chromium here";
-  if (!fs::exists("/usr/bin/pdftotext")) GTEST_SKIP() << "no pdftotext here (poppler-utils)";
-  ASSERT_EQ(run(folder_, {"report", collected(), "-o", folder_ / "a.html"}).exit_code, 0);
-  const fs::path pdf = folder_ / "a.pdf";
-  const Outcome printed = run(
-      folder_,
-      headless({"--no-pdf-header-footer", "--print-to-pdf=" + pdf.string(), "file://" + (folder_ / "a.html").string()}),
-      {.program = *program});
-  ASSERT_TRUE(fs::exists(pdf)) << printed.err;
-  const Outcome read = run(folder_, {"-layout", pdf, "-"}, {.program = "/usr/bin/pdftotext"});
-  const std::string first_page = read.out.substr(0, read.out.find('\f'));
-  EXPECT_THAT(first_page, AllOf(HasSubstr("24 of 24"), HasSubstr("Naive"), HasSubstr("NVIDIA H200")))
-      << "a finding is on the first page";
+  if (!fs::exists("/usr/bin/pdftotext") || !fs::exists("/usr/bin/pdfinfo"))
+    GTEST_SKIP() << "no pdftotext here (poppler-utils)";
+  const std::string header = "device,algorithm,N,heads,d,br,bc,round,time_ns\n";
+  const auto sweep = [&](const std::string& name, double factor) {
+    std::string rows_of_file;
+    for (const char* algorithm : {"one", "two", "three"}) {
+      for (const int n : {512, 1024, 2048, 4096, 8192}) {
+        for (int round = 0; round < 5; ++round)
+          rows_of_file += fmt::format("GPU X,{},{},16,64,64,64,{},{}\n", algorithm, n, round,
+                                      n * 1000 * factor * (1 + 0.001 * ((round * 7 + n) % 5)));
+      }
+    }
+    const fs::path table = folder_ / (name + ".csv");
+    std::ofstream(table) << header << rows_of_file;
+    const fs::path file = folder_ / (name + ".attnscope");
+    EXPECT_EQ(run(folder_, {"import", table, "-o", file}).exit_code, 0);
+    return file;
+  };
+  struct Case {
+    std::vector<std::string> arguments;
+    int most_pages;
+    std::string on_first_page;
+  };
+  const std::vector<Case> cases{
+      {{ATTNSCOPE_SAMPLE}, 4, "Naive moves"},
+      {{sweep("after", 1.1), "--baseline", sweep("before", 1)}, 6, "15 of 15 configurations are SLOWER"},
+      {{ATTNSCOPE_SAMPLE, "--baseline", ATTNSCOPE_SECOND_SAMPLE}, 8, "configurations is SLOWER"}};
+  for (const Case& each : cases) {
+    std::vector<std::string> arguments{"report", "-o", folder_ / "a.html"};
+    arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
+    expect_exit(0, run(folder_, arguments));
+    const fs::path pdf = folder_ / "a.pdf";
+    const Outcome printed = run(folder_,
+                                headless({"--no-pdf-header-footer", "--print-to-pdf=" + pdf.string(),
+                                          "file://" + (folder_ / "a.html").string()}),
+                                {.program = *program});
+    ASSERT_TRUE(fs::exists(pdf)) << printed.err;
+    const Outcome info = run(folder_, {pdf}, {.program = "/usr/bin/pdfinfo"});
+    std::smatch pages;
+    ASSERT_TRUE(std::regex_search(info.out, pages, std::regex("Pages: +([0-9]+)"))) << info.out;
+    EXPECT_LE(std::stoi(pages[1]), each.most_pages) << each.on_first_page;
+    EXPECT_THAT(info.out, HasSubstr("(A4)"));
+    const Outcome read = run(folder_, {"-layout", pdf, "-"}, {.program = "/usr/bin/pdftotext"});
+    const std::string first_page = read.out.substr(0, read.out.find('\f'));
+    EXPECT_THAT(first_page, HasSubstr(each.on_first_page));
+    EXPECT_THAT(first_page, HasSubstr("Recorded ")) << "what was measured";
+    EXPECT_THAT(read.out, Not(HasSubstr("Files: "))) << "the appendix is hidden";
+  }
 }
 
 }  // namespace

@@ -317,14 +317,13 @@ TEST(PointDifferences, NamesEachProperty) {
 TEST(PointDifferences, TableAndSummaryNameValues) {
   const TwoGpus of({tile_point(64, 64, 1000), tile_point(64, 64, 1000, 2048)},
                    {tile_point(128, 64, 1000), tile_point(64, 64, 1000, 2048)});
-  const Table shown = comparison_table(of.view, of.view.lines(ComparisonView::Lines::pairs));
-  const auto change = [](const Message& name, const char* base, const char* other) {
-    return text(msg::difference::change{.base = base, .name = name, .other = other});
-  };
-  const std::string tile = change(msg::difference::tile{}, "64x64", "128x64");
-  EXPECT_EQ(shown.find("differs")->cell(0).text, tile) << "all rows differ in the GPU, which the summary names";
-  EXPECT_EQ(shown.find("differs")->cell(1).text, "");
-  EXPECT_EQ(shown.find("tiles")->cell(0).text, text(msg::compare::best_of{.base = 1, .other = 1}));
+  const auto [shown, common] = comparison_table(of.view, of.view.lines(ComparisonView::Lines::pairs));
+  EXPECT_EQ(shown.find("tile")->cell(0).text, "64x64 → 128x64");
+  EXPECT_EQ(shown.find("tile")->cell(1).text, "64x64");
+  EXPECT_EQ(shown.find("differs")->cell(0).text, "") << "all rows differ in the GPU, which the summary names";
+  EXPECT_EQ(shown.find("tiles"), nullptr) << "each side had one tile";
+  EXPECT_EQ(text(common).find(text(msg::compare::best_of{.base = 1, .other = 1})), std::string::npos);
+  EXPECT_THAT(text(of.view.differences), HasSubstr("; tile 64x64 → 128x64 in 1 rows"));
   const std::vector<std::string> files{"a", "b"};
   const Table data = comparison_data(of.view, files);
   EXPECT_EQ(data.find("differs")->cell(0).text, "tile device");

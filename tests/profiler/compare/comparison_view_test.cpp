@@ -207,34 +207,81 @@ TEST(ComparisonView, MeanIntervalHasNominalCoverage) {
   EXPECT_LE(covered, 0.99 * trials);
 }
 
-TEST(ComparisonView, Sentences) {
-  const Judged slower{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower};
-  const Judged faster{.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster, .detectable = 0.04};
-  const Case one({slower});
-  const auto answer = [](std::array<int, 4> counts, const Message& mean, int problems = 4) {
-    return text(msg::compare::answer{.base = "before",
-                                     .faster = counts[0],
-                                     .left = 0,
-                                     .mean = mean,
-                                     .other = "after",
-                                     .problems = problems,
-                                     .same = counts[2],
-                                     .slower = counts[1],
-                                     .undecided = counts[3]});
-  };
-  EXPECT_EQ(text(one.view.answer), answer({0, 1, 0, 0}, "1.1000 [1.0800, 1.1204]", 1));
-  const Case several({slower, faster, {}, {.verdict = Verdict::ambiguous}});
-  EXPECT_THAT(text(several.view.answer), MatchesMessage(make_message("{}", answer({1, 1, 1, 1}, "*"))));
-  ASSERT_EQ(several.view.evidence.size(), 1U);
-  EXPECT_EQ(text(several.view.evidence[0]), text(msg::compare::min_detectable{.median = "2%", .worst = "4%"}));
-  EXPECT_TRUE(Case(std::vector<Judged>{{.detectable = 0}}).view.evidence.empty());
+constexpr Judged slower{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower};
+constexpr Judged faster{.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster, .detectable = 0.04};
+constexpr Judged open{.verdict = Verdict::ambiguous};
+
+TEST(ComparisonHead, NamesVerdictsAndMean) {
+  EXPECT_EQ(text(Case({slower}).view.answer),
+            "after against before: 1 of 1 configurations is SLOWER, by 10%. Geometric mean 1.100 [1.080, 1.120].");
+  EXPECT_THAT(text(Case({slower, faster, {}, open}).view.answer),
+              StartsWith("after against before: 1 of 4 configurations is SLOWER, by 10% (N 1024), and 1 FASTER, by 10% "
+                         "(N 2048). 1 SAME, 1 UNDECIDED. Geometric mean "));
+  EXPECT_THAT(
+      text(Case({{}, {}, open}).view.answer),
+      StartsWith("after against before: 2 of 3 SAME, 1 UNDECIDED, none FASTER or SLOWER. Geometric mean 1.000"));
+  EXPECT_THAT(text(Case({open}).view.answer), HasSubstr(": 1 of 1 UNDECIDED, none FASTER or SLOWER."));
+  EXPECT_EQ(text(Case(std::vector<Judged>()).view.answer), "after against before: nothing compared; 0 not compared.");
   const Case two({slower}, 2);
   EXPECT_THAT(text(two.view.answer), HasSubstr(text(msg::compare::all_candidates{.sides = 2})));
-  EXPECT_THAT(text(two.view.answer), HasSubstr("2 SLOWER"));
-  EXPECT_EQ(text(two.view.select_side(1).answer), text(one.view.answer));
+  EXPECT_THAT(text(two.view.answer), HasSubstr("2 of 2 configurations are SLOWER"));
+  EXPECT_EQ(text(two.view.select_side(1).answer), text(Case({slower}).view.answer));
   EXPECT_EQ(two.view.select_side(1).count(Verdict::slower), 1U);
   const PointTable none;
   EXPECT_TRUE(view_of(none, ViewRequest()).answer.empty());
+}
+
+TEST(ComparisonHead, NamesChangesAsRange) {
+  const auto head = [](double first, double second) {
+    Judged one{.ratio = first, .low = first, .high = first, .verdict = first > 1 ? Verdict::slower : Verdict::faster};
+    Judged two = one;
+    two.ratio = two.low = two.high = second;
+    return text(Case({one, two}).view.answer);
+  };
+  EXPECT_THAT(head(1.026, 1.0344), HasSubstr(", by 2.6 to 3.4%."));
+  EXPECT_THAT(head(1.1204, 1.6), HasSubstr(", by 12 to 60%."));
+  EXPECT_THAT(head(0.97, 0.97), HasSubstr(", by 3%."));
+  EXPECT_THAT(head(2.5, 1.25), HasSubstr(", by a factor of 1.25 to 2.50."));
+  EXPECT_THAT(head(0.25, 0.5), HasSubstr(", by a factor of 2 to 4."));
+}
+
+TEST(ComparisonHead, SaysWhereOnlyIfExact) {
+  // Case has N 1024, 2048, 3072, ...
+  const auto named = [](const std::vector<Judged>& judged) {
+    const std::string head = text(Case(judged).view.answer);
+    return head.substr(head.find(", by 10%") + 8);
+  };
+  Judged of_fa1 = slower;
+  of_fa1.algorithm = "fa1";
+  Judged same_fa1;
+  same_fa1.algorithm = "fa1";
+  EXPECT_THAT(named({of_fa1, {}, of_fa1, {}}), StartsWith(" (fa1). 2 SAME."));
+  EXPECT_THAT(named({{}, {}, slower, slower, slower}), StartsWith(" (N ≥ 3072). 2 SAME."));
+  EXPECT_THAT(named({{}, slower, slower, slower, {}}), StartsWith(" (N 2048 to 4096). 2 SAME."));
+  EXPECT_THAT(named({{}, slower, slower}), StartsWith(" (N ≥ 2048). 1 SAME."));
+  EXPECT_THAT(named({same_fa1, slower, of_fa1, of_fa1, of_fa1}), StartsWith(" (N ≥ 2048). 1 SAME."));
+  EXPECT_THAT(named({same_fa1, {}, of_fa1, {}, of_fa1, of_fa1}), StartsWith(" (fa1, N ≥ 3072). 3 SAME."));
+  EXPECT_THAT(named({slower, {}, slower, {}, slower}), StartsWith(". 2 SAME.")) << "no condition holds for these only";
+  EXPECT_THAT(named({slower, slower}), StartsWith(". Geometric mean")) << "all of them";
+}
+
+TEST(ComparisonView, EvidenceStartsWithTheDetectableChange) {
+  const Case several({slower, faster, {}, open});
+  ASSERT_EQ(several.view.evidence.size(), 1U);
+  EXPECT_EQ(text(several.view.evidence[0]), text(msg::compare::min_detectable{.median = "2%", .worst = "4%"}));
+  EXPECT_TRUE(Case(std::vector<Judged>{{.detectable = 0}}).view.evidence.empty());
+  EXPECT_EQ(text(several.view.tally), "FASTER 1, SLOWER 1, SAME 1, UNDECIDED 1, not compared 0.");
+}
+
+TEST(RatioText, HasThreeOrFourDigits) {
+  const auto shown = [](double ratio) {
+    return ratio_text({.ratio = ratio, .interval = {ratio * 0.99, ratio * 1.01}});
+  };
+  EXPECT_EQ(shown(1), "1.000 [0.990, 1.010]");
+  EXPECT_EQ(shown(0.5), "0.500 [0.495, 0.505]");
+  EXPECT_EQ(shown(0.016), "0.0160 [0.0158, 0.0162]");
+  EXPECT_EQ(shown(62.3), "62.30 [61.68, 62.92]");
+  EXPECT_EQ(shown(250), "250.0 [247.5, 252.5]");
 }
 
 std::vector<std::string> texts_of(const Table& table, std::string_view key) {
@@ -284,12 +331,17 @@ class ComparisonTables : public ::testing::Test {
 };
 
 TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
-  const Table table = comparison_table(view_, view_.lines(Lines::all));
+  const auto [table, common] = comparison_table(view_, view_.lines(Lines::all));
+  EXPECT_EQ(text(common),
+            "All rows: fa2, fwd, d 128, tile 128x64, full, fp16, 1 × 132 heads; assumed intervals; rounds 1.");
+  EXPECT_THAT(texts_of(table, "n"), ElementsAre("512", "1024", "2048", "4096", "64"));
+  EXPECT_EQ(table.find("d"), nullptr) << "all rows share it";
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
   EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
-  EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
-  EXPECT_THAT(texts_of(table, "ratio").front(), StartsWith("1.3000 ["));
-  EXPECT_THAT(texts_of(table, "note").at(2), HasSubstr("attnscope "));
+  EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.300 µs", "2 µs", "8.010 µs", "", ""));
+  EXPECT_THAT(texts_of(table, "ratio").front(), StartsWith("1.300 ["));
+  EXPECT_EQ(texts_of(table, "note").at(2), "") << "no column of commands";
+  EXPECT_THAT(view_.command, StartsWith("attnscope collect --rounds 10 "));
   EXPECT_THAT(texts_of(table, "note").at(3), text(msg::compare::only_in_baseline{}));
   EXPECT_THAT(texts_of(table, "note").at(4), text(msg::compare::not_in_baseline{}));
   EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
@@ -300,11 +352,74 @@ TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
   for (std::size_t row = 0; row < tones.size(); ++row) EXPECT_EQ(table.tone_of(table.columns[0], row), tones[row]);
   EXPECT_EQ(table.tone_of(*table.find("baseline_ns"), 2), Tone::plain);
   EXPECT_EQ(table.tone_of(*table.find("baseline_ns"), 3), Tone::muted);
+  EXPECT_EQ(table.find("baseline_ns")->title, "before");
   EXPECT_EQ(table.find("candidate_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
   const Table left = skipped_table(view_);
   EXPECT_THAT(texts_of(left, "side"), ElementsAre(text(msg::compare::baseline{}), text(msg::compare::other_side{})));
   EXPECT_THAT(texts_of(left, "points"), ElementsAre("1", "1"));
   EXPECT_EQ(left.find("point")->cell(1).row, view_.sides[0]->result.left_out[1].rows.front());
+  EXPECT_THAT(texts_of(skipped_summary(view_), "points"), ElementsAre("1", "1"));
+  std::vector<double> worst;
+  for (const ComparisonLine& line : view_.worst_first()) worst.push_back(verdict_order(line.pair->verdict));
+  EXPECT_TRUE(std::ranges::is_sorted(worst));
+}
+
+// Both sides ran at other clocks; the times shown are those of one clock and divide to the ratio.
+TEST_F(ComparisonTables, TimesDivideToTheRatio) {
+  fixtures::Points two;
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> noise(0, 0.002);
+  for (const double ghz : {1.5, 1.45}) {
+    PointRecord record;
+    for (int round = 0; round < 8; ++round) {
+      const double clock = ghz * (1 + 0.02 * (round % 3));
+      PointRecord again = timed_at(4096, 1e6 * (1 + noise(random)) / clock);
+      again.clocks = ClockReading{.sm_clock_hz = 1e9 * clock};
+      if (round == 0) {
+        record = again;
+      } else {
+        add_round(record, round, again);
+      }
+    }
+    two.add({record}, fixtures::run(Provenance::measured, ghz == 1.5 ? "before" : "after"));
+  }
+  const PointTable points = two.table();
+  const ComparisonView view = view_of_runs(points);
+  const ComparedPair& pair = view.sides[0]->result.pairs.at(0);
+  ASSERT_TRUE(pair.verdict.one_clock);
+  EXPECT_NEAR(pair.compared_ns[1] / pair.compared_ns[0], pair.verdict.time.ratio, 1e-12);
+  EXPECT_NEAR(pair.verdict.time.ratio, 1, 0.01) << "at one clock";
+  EXPECT_GT(pair.other_ns / pair.base_ns, 1.02) << "as recorded";
+  const FactoredTable shown = comparison_table(view, view.worst_first());
+  EXPECT_THAT(text(shown.common), HasSubstr("; clock-normalized times"));
+  EXPECT_EQ(shown.table.find("baseline_ns")->cell(0).row, std::nullopt) << "no point has this time";
+  EXPECT_EQ(shown.table.find("candidate_ns")->number(0), pair.compared_ns[1]);
+}
+
+TEST_F(ComparisonTables, OneCommandMeasuresAllOpenRows) {
+  const std::vector<PointRecord> before{timed_at(512, 1e5), timed_at(1024, 4e5)};
+  const std::vector<PointRecord> after{timed_at(512, 1.01e5), timed_at(1024, 4.01e5)};
+  const auto command = [&](const char* preset) {
+    fixtures::Points runs;
+    for (const auto& [records, title] : {std::pair(before, "before"), {after, "after"}}) {
+      analysis::Run run = fixtures::run(Provenance::measured, title);
+      run.preset = preset;
+      runs.add(records, run);
+    }
+    const PointTable points = runs.table();
+    const ComparisonView view = view_of_runs(points);
+    EXPECT_THAT(text(view.decide), HasSubstr(view.command));
+    return view.command;
+  };
+  EXPECT_EQ(command("quick"), "attnscope collect --preset quick --rounds 10 -o rounds.attnscope");
+  EXPECT_THAT(command("custom"), ::testing::AllOf(StartsWith("attnscope collect -a 'N=[512,1024]' "),
+                                                  HasSubstr(" -a tile=128x64 --rounds 10 ")));
+  fixtures::Points one;
+  for (const double ns : {1e5, 1.01e5}) one.add({timed_at(512, ns)}, fixtures::run(Provenance::measured));
+  const PointTable points = one.table();
+  const ComparisonView view = view_of_runs(points);
+  EXPECT_EQ(view.command, suggested_command(points, view.sides[0]->result.pairs.at(0), view.margin));
+  EXPECT_THAT(view.command, StartsWith("attnscope collect --rounds 10 -a algorithm=fa2 "));
 }
 
 TEST_F(ComparisonTables, TimesNoteSimulationAndThrottling) {
@@ -317,18 +432,41 @@ TEST_F(ComparisonTables, TimesNoteSimulationAndThrottling) {
   two.add({simulated}, fixtures::run(Provenance::simulated, "after"));
   const PointTable points = two.table();
   const ComparisonView view = view_of_runs(points);
-  const Table table = comparison_table(view, view.lines(Lines::pairs));
+  const Table table = comparison_table(view, view.lines(Lines::pairs)).table;
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
   EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1 µs (throttled)"));
-  EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.15 µs (simulated)"));
+  EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.150 µs (simulated)"));
   EXPECT_EQ(table.find("candidate_ns")->number(0), 1150) << "sorted by the time";
 }
 
 TEST_F(ComparisonTables, NamesSeveralCandidates) {
   const PointTable points = two_runs(true);
   const ComparisonView view = view_of_runs(points);
-  EXPECT_THAT(texts_of(comparison_table(view, view.lines(Lines::pairs)), "side"),
+  EXPECT_THAT(texts_of(comparison_table(view, view.lines(Lines::pairs)).table, "side"),
               ElementsAre("after", "after", "after", "later", "later", "later"));
+}
+
+TEST_F(ComparisonTables, CandidatesAreColumns) {
+  fixtures::Points runs;
+  runs.add({timed_at(512, 1000), timed_at(1024, 4000)}, fixtures::run(Provenance::measured, "before"));
+  runs.add({timed_at(512, 1010), timed_at(1024, 4010)}, fixtures::run(Provenance::measured, "same"));
+  runs.add({timed_at(1024, 8000)}, fixtures::run(Provenance::measured, "slow"));
+  const PointTable points = runs.table();
+  const ComparisonView view = view_of_runs(points);
+  const auto [table, common] = candidates_table(view);
+  std::vector<std::string> titles;
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  EXPECT_THAT(titles, ElementsAre("N", "before", "same", "slow"));
+  EXPECT_THAT(texts_of(table, "n"), ElementsAre("1024", "512")) << "worst first";
+  EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("4 µs", "1 µs"));
+  EXPECT_THAT(texts_of(table, "ratio_2"), ElementsAre("2.000 [1.905, 2.100] SLOWER", "–"));
+  EXPECT_EQ(table.tone_of(*table.find("ratio_2"), 0), Tone::worse);
+  EXPECT_EQ(table.tone_of(*table.find("ratio_1"), 0), Tone::muted) << "UNDECIDED";
+  EXPECT_THAT(text(common), HasSubstr("; assumed intervals"));
+  const Table data = candidates_data(view);
+  EXPECT_THAT(texts_of(data, "verdict_1"), ElementsAre("UNDECIDED", "UNDECIDED"));
+  EXPECT_THAT(texts_of(data, "verdict_2"), ElementsAre("SLOWER", ""));
+  EXPECT_THAT(texts_of(data, "ratio_2"), ElementsAre("2", ""));
 }
 
 TEST_F(ComparisonTables, ExportTableListsEachRow) {
@@ -340,13 +478,14 @@ TEST_F(ComparisonTables, ExportTableListsEachRow) {
       keys,
       ElementsAre("baseline_file", "candidate_file", "baseline_run", "candidate_run", "baseline_device",
                   "candidate_device", "baseline_point", "candidate_point", "baseline_provenance",
-                  "candidate_provenance", "baseline_ns", "candidate_ns", "ratio", "ratio_low", "ratio_high",
-                  "baseline_cycles", "candidate_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
-                  "recordings", "interleaved", "spread_source", "clock_normalized", "clock_shift", "spread", "p_change",
-                  "p_same", "verdict", "undecided", "rounds_needed", "differs", "differences", "baseline_tiles",
-                  "candidate_tiles", "to_decide", "skipped", "reason", "baseline_dram_bytes", "candidate_dram_bytes",
-                  "ratio_dram_bytes", "baseline_dram_settled_bytes", "candidate_dram_settled_bytes",
-                  "ratio_dram_settled_bytes", "baseline_l2_sm_bytes", "candidate_l2_sm_bytes", "ratio_l2_sm_bytes"));
+                  "candidate_provenance", "baseline_ns", "candidate_ns", "baseline_compared_ns",
+                  "candidate_compared_ns", "ratio", "ratio_low", "ratio_high", "baseline_cycles", "candidate_cycles",
+                  "cycles_ratio", "cycles_low", "cycles_high", "rounds", "recordings", "interleaved", "spread_source",
+                  "clock_normalized", "clock_shift", "spread", "p_change", "p_same", "verdict", "undecided",
+                  "rounds_needed", "differs", "differences", "baseline_tiles", "candidate_tiles", "to_decide",
+                  "skipped", "reason", "baseline_dram_bytes", "candidate_dram_bytes", "ratio_dram_bytes",
+                  "baseline_dram_settled_bytes", "candidate_dram_settled_bytes", "ratio_dram_settled_bytes",
+                  "baseline_l2_sm_bytes", "candidate_l2_sm_bytes", "ratio_l2_sm_bytes"));
   EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1000", "4000", "8000", "", ""));
   EXPECT_THAT(texts_of(table, "baseline_file"),
               ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));

@@ -33,24 +33,24 @@ Document document_of(const std::vector<PointRecord>& records, const Request& req
   return document_of(fixtures::Points(records), request);
 }
 
-std::string words_of(const Paragraph& paragraph) {
-  std::string all;
-  for (const LinkedText& words : paragraph.words) all += words.text;
-  return all;
-}
-
 std::vector<std::string> sentences(const Document& document) {
-  std::vector<std::string> all;
-  for (const Block& block : document.answer) {
-    if (const auto* paragraph = std::get_if<Paragraph>(&block)) all.push_back(words_of(*paragraph));
+  std::vector<std::string> all{document.answer.text()};
+  all.insert(all.end(), document.measured.begin(), document.measured.end());
+  for (const Section& section : document.sections) {
+    for (const Paragraph& paragraph : section.text) all.push_back(paragraph.text());
   }
+  all.insert(all.end(), document.notes.begin(), document.notes.end());
   return all;
 }
 
-std::vector<Figure> figures(const Document& document, std::string_view id) {
-  std::vector<Figure> all = document.figures;
-  std::erase_if(all, [&](const Figure& figure) { return !figure.id.starts_with(id); });
-  return all;
+std::optional<Figure> figure(const Document& document, std::string_view id) {
+  const std::vector<const Figure*> all = document.figures();
+  const auto found = std::ranges::find(all, id, [](const Figure* each) { return std::string_view(each->id); });
+  return found == all.end() ? std::nullopt : std::optional(**found);
+}
+
+const std::vector<Line>& lines_of(const Figure& figure, std::size_t panel) {
+  return std::get<LineChart>(figure.panels.at(panel).picture).lines;
 }
 
 Table table(const Document& document, std::string_view key) {
@@ -61,19 +61,18 @@ Table table(const Document& document, std::string_view key) {
 std::vector<std::string> column(const Table& table, std::string_view key) {
   const auto place = std::ranges::find(table.columns, key, &analysis::Column::key) - table.columns.begin();
   std::vector<std::string> cells;
-  for (const std::vector<analysis::Cell>& row : table.rows)
-    cells.push_back(row.at(static_cast<std::size_t>(place)).text);
+  for (const std::vector<TableCell>& row : table.rows) cells.push_back(row.at(static_cast<std::size_t>(place)).text);
   return cells;
 }
 
-Message faster(const std::string& ratio, const std::string& series, const std::string& origin) {
-  return msg::report::faster{
-      .origin = origin, .other = "*", .other_time = "*", .own_time = "*", .ratio = ratio, .series = series};
+Message fastest(const std::string& series, const std::string& slowest, const std::string& ratio) {
+  return msg::report::fastest{
+      .device = "*", .n = "*", .ratio = ratio, .series = series, .slowest = slowest, .slowest_time = "*", .time = "*"};
 }
 
-Message fewer_bytes(const std::string& ratio) {
-  return msg::report::fewer_bytes{
-      .origin = "*", .other = "*", .other_bytes = "*", .own_bytes = "*", .ratio = ratio, .series = "*"};
+Message most_bytes(const std::string& ratio) {
+  return msg::report::most_bytes{
+      .device = "*", .least = "*", .least_bytes = "*", .most = "*", .most_bytes = "*", .n = "*", .ratio = ratio};
 }
 
 }  // namespace attnscope::report::documents

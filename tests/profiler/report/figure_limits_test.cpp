@@ -10,20 +10,20 @@
 #include "messages/report.h"
 #include "profiler/report/report_parts.h"
 #include "tests/message_matchers.h"
+#include "tests/profiler/report/documents.h"
 
 namespace attnscope::report {
 namespace {
 
+using documents::lines_of;
+
 constexpr std::size_t most_marks = 2000;
 
 Figure figure_of(std::vector<Line> lines) {
-  Figure figure{.id = "io", .caption = "caption", .chart = {}};
-  figure.chart.picture = LineChart{.x = {"N", Quantity::length, true}, .y = {}, .lines = std::move(lines)};
+  Figure figure{.id = "io", .title = "title", .caption = "caption"};
+  figure.panels.push_back(
+      {.alt = "alt", .picture = LineChart{.x = {"N", Quantity::length, true}, .y = {}, .lines = std::move(lines)}});
   return figure;
-}
-
-const std::vector<Line>& lines_of(const Figure& figure) {
-  return std::get<LineChart>(figure.chart.picture).lines;
 }
 
 std::size_t count_marks(const Figure& figure) {
@@ -67,9 +67,26 @@ TEST(FigureLimits, DrawFortyOfManyLines) {
 
 TEST(FigureLimits, MarksAtOnePlaceAreLimited) {
   Figure figure = figure_of({line_of(5'000)});
-  for (Mark& mark : std::get<LineChart>(figure.chart.picture).lines[0].marks) mark.x = 0;
+  for (Mark& mark : std::get<LineChart>(figure.panels.front().picture).lines[0].marks) mark.x = 0;
   limit_marks(figure);
   EXPECT_LE(count_marks(figure), most_marks);
+}
+
+TEST(FigureLimits, StripsKeepBothEnds) {
+  StripChart chart{.x_title = "ratio"};
+  for (int row = 0; row < 4; ++row) {
+    StripRow& strip = chart.rows.emplace_back(StripRow{.label = "fa2"});
+    for (int k = 0; k < 5000; ++k) strip.marks.push_back({.x = 1 + 1e-5 * ((k * 7919) % 5000), .read_out_text = {}});
+  }
+  Figure figure{.id = "x", .title = "title"};
+  figure.panels.push_back({.alt = "alt", .picture = std::move(chart)});
+  limit_marks(figure);
+  for (const StripRow& row : std::get<StripChart>(figure.panels.front().picture).rows) {
+    EXPECT_EQ(row.marks.size(), most_marks / 4);
+    EXPECT_EQ(row.marks.front().x, 1);
+    EXPECT_EQ(row.marks.back().x, 1 + 1e-5 * 4999);
+  }
+  EXPECT_THAT(figure.caption, ::testing::HasSubstr(text(msg::report::strip_limited{.all = 20'000, .shown = 2000})));
 }
 
 TEST(FigureLimits, LeaveOrdinaryFiguresUnchanged) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compare page: table and plot.
+// Compare page: head, strip chart and table.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
 #include <QFileInfo>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -82,7 +85,7 @@ class ComparePageTest : public ::testing::Test {
     const analysis::ComparisonView& view = page.shown().view();
     for (const auto& [verdict, count] : counts) EXPECT_EQ(view.count(verdict), count) << static_cast<int>(verdict);
     EXPECT_EQ(view.left_out, left_out);
-    EXPECT_EQ(page.summary().section('\n', 0, 0), qtext(view.answer));
+    EXPECT_EQ(page.summary().answer(), qtext(view.answer));
   }
   const QString not_compared = qtext(msg::compare::not_compared{});
   QTemporaryDir folder;
@@ -101,12 +104,11 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
   EXPECT_EQ(column("verdict"),
             (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "UNDECIDED", "UNDECIDED", not_compared}));
   EXPECT_EQ(column("n").mid(0, 4), (QStringList{"4096", "1024", "1024", "4096"})) << "the largest change first";
-  EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
+  EXPECT_EQ(column("tile").mid(0, 4), (QStringList{"64x64", "64x64", "128x64", "128x64"}));
   EXPECT_EQ(page.model().find_column_index("d"), -1) << "all points have one d";
-  EXPECT_TRUE(column("ratio").front().startsWith("1.6000 [")) << column("ratio").front().toStdString();
-  EXPECT_EQ(column("baseline_ns").front(), "4.10 ms");
-  EXPECT_EQ(column("candidate_ns").front(), "6.55 ms");
-  EXPECT_EQ(column("rounds").front(), "1");
+  EXPECT_TRUE(column("ratio").front().startsWith("1.600 [")) << column("ratio").front().toStdString();
+  EXPECT_EQ(column("baseline_ns").front(), "4.096 ms");
+  EXPECT_EQ(column("candidate_ns").front(), "6.554 ms");
   EXPECT_EQ(column("note").last(), qtext(msg::compare::not_in_baseline{}));
   EXPECT_EQ(column("note").at(4), QString()) << "no column of commands";
   const QString why = page.table()->model()->index(4, 0).data(Qt::ToolTipRole).toString();
@@ -116,29 +118,25 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
                  {analysis::Verdict::same, 0},
                  {analysis::Verdict::ambiguous, 2}},
                 1);
-  const QStringList lines = page.summary().split('\n');
-  EXPECT_TRUE(lines.contains(qtext(msg::compare::nothing_differs{}))) << page.summary().toStdString();
-  EXPECT_TRUE(
-      lines.contains(qtext(msg::compare_page::common{.settings = page.shown().common_settings().toStdString()})))
-      << page.summary().toStdString();
-  EXPECT_TRUE(page.shown().common_settings().contains("d 128")) << page.shown().common_settings().toStdString();
-  EXPECT_FALSE(page.shown().common_settings().contains("N ")) << "it varies";
+  EXPECT_EQ(page.summary().differences(), qtext(msg::compare::nothing_differs{}));
+  const QString common = page.common();
+  EXPECT_EQ(common, qtext(page.shown().common()));
+  EXPECT_TRUE(common.contains("d 128") && common.contains("rounds 1")) << common.toStdString();
+  EXPECT_FALSE(common.contains("N ")) << "it varies";
   EXPECT_EQ(page.model().find_column_index("ratio"), 1) << "the second column, before all settings";
-  EXPECT_FALSE(page.summary_view().folded());
-  page.resize(960, 420);
-  EXPECT_TRUE(page.summary_view().folded()) << "only the answer is shown";
-  EXPECT_EQ(page.summary_view().copies(), QString());
-  EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
-      << page.method().toStdString();
+  EXPECT_TRUE(page.summary().folded());
+  EXPECT_EQ(page.summary().copies(), QString());
+  EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
+      << page.summary().details().toStdString();
 }
 
 TEST_F(ComparePageTest, SortsMissingRatiosLast) {
   open_two_runs(changed_factors);
   page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::DescendingOrder);
-  EXPECT_TRUE(column("ratio").front().startsWith("1.6000"));
+  EXPECT_TRUE(column("ratio").front().startsWith("1.600"));
   EXPECT_EQ(column("verdict").last(), not_compared);
   page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::AscendingOrder);
-  EXPECT_TRUE(column("ratio").front().startsWith("0.7000"));
+  EXPECT_TRUE(column("ratio").front().startsWith("0.700"));
   EXPECT_EQ(column("verdict").last(), not_compared);
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
 }
@@ -177,18 +175,18 @@ TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
   EXPECT_EQ(column("verdict").size(), 12);
   EXPECT_EQ(column("side").count("b"), 6);
   EXPECT_LT(page.model().find_column_index("side"), page.model().find_column_index("ratio"));
-  EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 12})))
-      << page.method().toStdString();
+  EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 12})))
+      << page.summary().details().toStdString();
   page.set_candidate("c");
-  EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
-      << page.method().toStdString();
+  EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
+      << page.summary().details().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().find_column_index("side"), -1);
   page.set_baseline("b");
   page.wait_until_idle();
   EXPECT_EQ(page.comparison()->base_name(), "b");
   const QStringList ratios = column("ratio");
-  EXPECT_TRUE(std::ranges::any_of(ratios, [](const QString& text) { return text.startsWith("1.0667 ["); }))
+  EXPECT_TRUE(std::ranges::any_of(ratios, [](const QString& text) { return text.startsWith("1.067 ["); }))
       << ratios.join(' ').toStdString();
 }
 
@@ -201,7 +199,7 @@ TEST_F(ComparePageTest, OmitsSidesWithoutCommonPoints) {
   ASSERT_EQ(page.comparison()->view.sides.size(), 1U);
   EXPECT_EQ(page.comparison()->name_of(0), "b");
   EXPECT_EQ(page.comparison()->base_name(), "a");
-  EXPECT_FALSE(page.summary().contains("explored")) << page.summary().toStdString();
+  EXPECT_FALSE(page.summary().answer().contains("explored")) << page.summary().answer().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
 }
 
@@ -232,12 +230,10 @@ TEST_F(ComparePageTest, ShowsDifferencesFirst) {
   open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
   EXPECT_EQ(page.comparison()->base_name(), "real");
   expect_answer({{analysis::Verdict::faster, 0}, {analysis::Verdict::slower, 6}}, 0);
-  const QString differs = text_before_arguments(msg::compare_page::differs{.differences = "|"});
-  EXPECT_TRUE(page.summary().contains("\n" + differs)) << page.summary().toStdString();
   const Message change =
       msg::difference::change{.base = "measured", .name = msg::difference::values{}, .other = "simulated"};
-  EXPECT_TRUE(page.summary().contains(qtext(msg::compare_page::in_rows{.rows = 6, .what = change})))
-      << page.summary().toStdString();
+  EXPECT_TRUE(qtext(page.comparison()->view.differences).contains(qtext(change)));
+  EXPECT_EQ(page.summary().differences(), qtext(page.comparison()->view.differences));
 }
 
 TEST_F(ComparePageTest, ComparesBestTilesOfTwoGpus) {
@@ -249,20 +245,16 @@ TEST_F(ComparePageTest, ComparesBestTilesOfTwoGpus) {
   open({{"before", grid_of(faster_large)}, {"after", grid_of(one_tile), false, false, "H100"}});
   const auto tiles = [&] { return page.comparison()->view.sides.front()->alignment.tiles; };
   EXPECT_EQ(tiles(), analysis::ComparedTiles::best);
-  const QStringList changes = column("differs");
-  ASSERT_EQ(changes.size(), 3);
-  const std::string tile =
-      text(msg::difference::change{.base = "128x64", .name = msg::difference::tile{}, .other = "64x64"});
-  EXPECT_EQ(changes.count(QString::fromStdString(tile)), 3) << changes.join('|').toStdString();
-  EXPECT_TRUE(column("ratio").front().startsWith("0.6250 [")) << column("ratio").front().toStdString();
-  EXPECT_EQ(column("tiles").count(qtext(msg::compare::best_of{.base = 2, .other = 1})), 3);
-  EXPECT_TRUE(page.summary().contains(qtext(msg::compare::unequal_choice{.most = 2, .rows = 3})));
+  EXPECT_EQ(column("n").size(), 3);
+  EXPECT_TRUE(qtext(page.shown().common()).contains("128x64 → 64x64")) << text(page.shown().common());
+  EXPECT_TRUE(column("ratio").front().startsWith("0.625 [")) << column("ratio").front().toStdString();
+  EXPECT_TRUE(qtext(page.shown().common()).contains(qtext(msg::compare::best_of{.base = 2, .other = 1})));
+  EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::unequal_choice{.most = 2, .rows = 3})));
   page.set_tiles("equal");
   page.wait_until_idle();
   EXPECT_EQ(tiles(), analysis::ComparedTiles::equal);
-  EXPECT_TRUE(column("ratio").front().startsWith("0.5000 [")) << column("ratio").front().toStdString();
+  EXPECT_TRUE(column("ratio").front().startsWith("0.500 [")) << column("ratio").front().toStdString();
   EXPECT_EQ(column("verdict").count(not_compared), 3) << "the second tile of the baseline";
-  EXPECT_EQ(page.model().find_column_index("differs"), -1);
   const QJsonObject state = page.state();
   EXPECT_EQ(state["tiles"], "equal");
   ComparePage again(workspace);
@@ -281,9 +273,9 @@ TEST_F(ComparePageTest, NamesChangedKernels) {
   const QString changed = qtext(msg::compare::changed_kernels{.algorithms = "FA2"});
   open({{"before", recorded("abc")}, {"again", recorded("abc")}});
   ASSERT_NE(page.comparison(), nullptr);
-  EXPECT_FALSE(page.summary().contains(changed)) << page.summary().toStdString();
+  EXPECT_FALSE(page.summary().details().contains(changed)) << page.summary().details().toStdString();
   open({{"after", recorded("abd")}});
-  EXPECT_TRUE(page.summary().contains(changed)) << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().details().contains(changed)) << page.summary().details().toStdString();
 }
 
 // Two GPUs with no tile in common still are the sides.
@@ -292,8 +284,7 @@ TEST_F(ComparePageTest, SidesMatchWithoutCommonTile) {
         {"after", {point_with_time(fixtures::spec("fa2", 1024, 64), 5e5)}, false, false, "H100"}});
   EXPECT_EQ(page.comparison()->axis().key, "run");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER"}));
-  EXPECT_TRUE(page.shown().common_settings().contains("Bc")) << page.shown().common_settings().toStdString();
-  EXPECT_FALSE(page.shown().common_settings().contains("Br")) << page.shown().common_settings().toStdString();
+  EXPECT_TRUE(qtext(page.shown().common()).contains("128x64 → 64x64")) << text(page.shown().common());
 }
 
 TEST_F(ComparePageTest, ListsCopiedFiles) {
@@ -302,7 +293,7 @@ TEST_F(ComparePageTest, ListsCopiedFiles) {
   ASSERT_TRUE(QFile::copy(folder.filePath("sides.attnscope"), copy));
   ASSERT_EQ(workspace.open_blocking(copy), QString());
   page.wait_until_idle();
-  EXPECT_EQ(page.summary_view().copies(), qtext(msg::compare_page::copies{.files = "copied.attnscope"}));
+  EXPECT_EQ(page.summary().copies(), qtext(msg::compare_page::copies{.files = "copied.attnscope"}));
 }
 
 /// Ratios drawn as markers or as interval bars in a row of the plot.
@@ -311,7 +302,7 @@ std::set<double> marks_in(const RatioPlot& plot, double row) {
   for (int i = 0; i < plot.graphCount(); ++i) {
     if (plot.graph(i)->scatterStyle().isNone()) continue;
     for (const QCPGraphData& data : *plot.graph(i)->data()) {
-      if (data.value == row) ratios.insert(data.key);
+      if (std::abs(data.value - row) < 0.5) ratios.insert(data.key);
     }
   }
   return ratios;
@@ -336,9 +327,6 @@ TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
     before.push_back(std::move(record));
   }
   open({{"before", before}, {"after", two_widths}});
-  EXPECT_FALSE(page.has_plot());
-  page.set_view(ComparePage::View::plot);
-  wait_until_idle();
   RatioPlot& plot = *page.plot();
   ASSERT_TRUE(page.has_plot());
   EXPECT_EQ(plot.groups(), (QStringList{"FA2 d 64", "FA2 d 128"}));
@@ -367,7 +355,7 @@ TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
   ASSERT_EQ(read.rows.size(), 3U);
   EXPECT_EQ(read.rows[0].value, "4.10 ms");
   EXPECT_EQ(read.rows[1].value, "6.55 ms");
-  EXPECT_TRUE(read.rows[2].value.startsWith("1.6000 ["));
+  EXPECT_TRUE(read.rows[2].value.startsWith("1.600 ["));
   EXPECT_EQ(read.notes.front(), "SLOWER");
   QSignalSpy selected(&page, &Page::point_selected);
   QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, at.toPoint());
@@ -379,12 +367,82 @@ TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
   EXPECT_GT(QFileInfo(file).size(), 2000);
 }
 
+TEST_F(ComparePageTest, MarksOfARowDoNotOverlap) {
+  open({{"before", grid_of(unchanged_factors)}, {"after", grid_of(unchanged_factors)}});
+  RatioPlot& plot = *page.plot();
+  ASSERT_EQ(plot.groups().size(), 1);
+  std::map<double, int> marks;  // y: number of marks, all at ratio 1
+  for (int i = 0; i < plot.graphCount(); ++i) {
+    if (plot.graph(i)->scatterStyle().isNone()) continue;
+    for (const QCPGraphData& data : *plot.graph(i)->data()) ++marks[data.value];
+  }
+  EXPECT_EQ(marks.size(), 5U) << "as many lanes as there are";
+}
+
+TEST_F(ComparePageTest, VerdictsAndPlotRowsFilterTheTable) {
+  auto before = grid_of(unchanged_factors);
+  auto after = grid_of(changed_factors);
+  for (const bool is_after : {false, true}) {
+    for (PointRecord record : grid_of(unchanged_factors)) {
+      record.spec.problem.d = 64;
+      (is_after ? after : before).push_back(std::move(record));
+    }
+  }
+  open({{"before", before}, {"after", after}});
+  const auto button = [&](const QString& key) {
+    const std::vector<QToolButton*>& buttons = page.summary().verdict_buttons();
+    return *std::ranges::find(buttons, key, [](const QToolButton* each) { return each->objectName(); });
+  };
+  EXPECT_EQ(button("slower")->text(), "SLOWER 2");
+  EXPECT_FALSE(button("same")->isEnabled()) << "no row";
+  EXPECT_EQ(column("verdict").size(), 12);
+  button("slower")->click();
+  EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "SLOWER"}));
+  EXPECT_TRUE(page.common().startsWith(qtext(msg::compare_page::filtered{.all = 12, .filter = "SLOWER", .rows = 2})));
+  EXPECT_TRUE(page.common().contains("d 128")) << page.common().toStdString();
+  EXPECT_EQ(marks_in(*page.plot(), 0), std::set<double>{1}) << "the plot keeps all rows";
+  button("slower")->click();
+  EXPECT_EQ(column("verdict").size(), 12);
+
+  RatioPlot& plot = *page.plot();
+  plot.replot();
+  const QPoint label(4, static_cast<int>(plot.yAxis->coordToPixel(0)));
+  QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, label);
+  EXPECT_EQ(page.filter(), (RowFilter{.verdict = {}, .group = "FA2 d 64"}));
+  EXPECT_EQ(column("verdict").size(), 6);
+  EXPECT_TRUE(page.common().contains("d 64")) << page.common().toStdString();
+  QTest::keyClick(page.table(), Qt::Key_Escape);
+  EXPECT_TRUE(page.filter().empty());
+  EXPECT_EQ(column("verdict").size(), 12);
+}
+
+TEST_F(ComparePageTest, CopiesTheCommandThatDecides) {
+  open_two_runs(changed_factors);
+  const std::string& command = page.comparison()->view.command;
+  ASSERT_FALSE(command.empty());
+  page.summary().copy_button()->click();
+  EXPECT_EQ(QApplication::clipboard()->text().toStdString(), command);
+}
+
+TEST_F(ComparePageTest, ShowsTheIntervalOfTheSelectedPoint) {
+  open_two_runs(changed_factors);
+  const auto intervals = [&] {
+    int lines = 0;
+    for (int i = 0; i < page.plot()->itemCount(); ++i) {
+      lines += qobject_cast<QCPItemLine*>(page.plot()->item(i)) != nullptr ? 1 : 0;
+    }
+    return lines;
+  };
+  EXPECT_EQ(intervals(), 0);
+  page.table()->selectRow(static_cast<int>(column("verdict").indexOf("UNDECIDED")));
+  EXPECT_EQ(intervals(), 1);
+}
+
 TEST_F(ComparePageTest, RestoresChoices) {
   open_two_runs(changed_factors);
   page.set_side_axis("run");
   page.set_baseline("after");
   page.set_margin(2.5);
-  page.set_view(ComparePage::View::plot);
   page.wait_until_idle();
   const QJsonObject state = page.state();
   ComparePage again(workspace);
@@ -394,7 +452,6 @@ TEST_F(ComparePageTest, RestoresChoices) {
   ASSERT_NE(again.comparison(), nullptr);
   EXPECT_EQ(again.comparison()->base_name(), "after");
   EXPECT_DOUBLE_EQ(again.comparison()->view.margin, 0.025);
-  EXPECT_EQ(again.shown_view(), ComparePage::View::plot);
   EXPECT_EQ(again.state(), state);
 }
 
@@ -437,17 +494,17 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
   auto& compare = page_of<ComparePage>(window);
   compare.wait_until_idle();
   wait_until_idle();
-  const auto row_of = [&](const QString& n, const QString& br) {
+  const auto row_of = [&](const QString& n, const QString& tile) {
     const QAbstractItemModel& rows = *compare.table()->model();
     for (int row = 0; row < rows.rowCount(); ++row) {
       const auto text = [&](const char* key) {
         return rows.index(row, compare.model().find_column_index(QLatin1String(key))).data().toString();
       };
-      if (text("n") == n && text("br") == br) return row;
+      if (text("n") == n && text("tile") == tile) return row;
     }
     return -1;
   };
-  compare.table()->selectRow(row_of("4096", "128"));
+  compare.table()->selectRow(row_of("4096", "128x64"));
   ASSERT_TRUE(window.details()->point());
   const ShownPoint chosen = *window.details()->point();
   EXPECT_EQ(chosen.run->summary.preset, "after");
@@ -481,7 +538,7 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
     emit curves.plot()->point_clicked(point);
   }
   window.show_page(QStringLiteral("compare"));
-  EXPECT_EQ(compare.table()->currentIndex().row(), row_of("1024", "128"));
+  EXPECT_EQ(compare.table()->currentIndex().row(), row_of("1024", "128x64"));
   window.show_page(QStringLiteral("tiles"));
   ASSERT_TRUE(tiles.heatmap()->selected());
   EXPECT_EQ(tiles.heatmap()->point_at(*tiles.heatmap()->selected()).spec.problem.n_k, 1024);

@@ -61,7 +61,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
     {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
     {"compare",
-     R"({"baseline":"","by":"","candidate":"","descending":true,"margin":2.5,"sorted_by":"ratio","tiles":"","view":"table"})"},
+     R"({"baseline":"","by":"","candidate":"","descending":true,"margin":2.5,"sorted_by":"ratio","tiles":""})"},
     {"doctor", R"({"file":"/tmp/results.attnscope"})"},
 });
 

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
+#include <QScrollArea>
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
@@ -19,6 +20,7 @@
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/plain_table.h"
 
@@ -27,8 +29,9 @@ namespace {
 
 constexpr int max_chip_value_width = 210;  ///< Maximum width in pixels of a side's name on its chip.
 constexpr int max_text_width = 300;
-constexpr int text_padding = 24;
-constexpr int heading_padding = 24;
+constexpr int text_padding = 20;
+constexpr int heading_padding = 14;
+constexpr double max_plot_share = 0.5;  ///< Share of the height below the head.
 
 }  // namespace
 
@@ -49,9 +52,6 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
                     [](const QString& id) {
                       return id.isEmpty() || analysis::parse_compared_tiles(id.toStdString()).has_value();
                     }),
-      view_([this] { show_comparison(); },
-            {{View::table, {.text = qtext(msg::compare_page::table{}), .id = QStringLiteral("table")}},
-             {View::plot, {.text = qtext(msg::compare_page::plot{}), .id = QStringLiteral("plot")}}}),
       sides_(&ComparePage::sides_of,
              [this](Sides sides) {
                visible_ = sides.asked.points;
@@ -65,6 +65,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
   add_controls();
   register_choices();
   add_content();
+  add_connections();
   add_keys();
   follow_visible_points(workspace);
   watch(sides_);
@@ -91,7 +92,6 @@ void ComparePage::add_controls() {
     each->set_max_value_width(max_chip_value_width);
     flow->addWidget(each);
   }
-  FacetChip* view_chip = view_.attach_editor(chip(msg::compare_page::view{}, msg::compare_page::view_help{}));
   auto* pair = new QWidget(controls);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
@@ -112,14 +112,11 @@ void ComparePage::add_controls() {
   }
   label->setBuddy(margin_);
   flow->addWidget(pair);
-  flow->addWidget(view_chip);
-  setTabOrder(margin_, view_chip);
   layout()->addWidget(controls);
   connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { request_comparison(); });
 }
 
 void ComparePage::register_choices() {
-  choices().add("view", view_);
   choices().add("by", axis_choice_);
   choices().add("baseline", baseline_choice_);
   choices().add("candidate", candidate_choice_);
@@ -157,22 +154,52 @@ void ComparePage::add_content() {
   column->setSpacing(4);
   words_ = new ComparisonSummary(shown);
   column->addWidget(words_);
-  auto* views = new QWidget(shown);
-  views_ = new QStackedLayout(views);
-  views_->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(views, 1);
+  parts_ = new QSplitter(Qt::Vertical, shown);
+  parts_->setChildrenCollapsible(false);
+  column->addWidget(parts_, 1);
+  auto* scroll = new QScrollArea(parts_);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  plot_ = new RatioPlot(scroll);
+  scroll->setWidget(plot_);
+  parts_->addWidget(scroll);
+  parts_->addWidget(make_table_panel(parts_));
+}
+
+QWidget* ComparePage::make_table_panel(QWidget* parent) {
+  auto* panel = new QWidget(parent);
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(4);
+  auto* top = new QHBoxLayout;
+  common_ = new ElidedLabel(panel);
+  common_->setTextFormat(Qt::PlainText);
+  show_all_ = new QToolButton(panel);
+  show_all_->setText(qtext(msg::compare_page::show_all{}));
+  top->addWidget(common_, 1);
+  top->addWidget(show_all_);
+  column->addLayout(top);
   model_ = new ResultModel(this);
-  table_ = new PlainTable(model_, qtext(msg::compare_page::table_name{}), views);
+  table_ = new PlainTable(model_, qtext(msg::compare_page::table_name{}), panel);
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
-  plot_ = new RatioPlot(views);
-  views_->addWidget(table_);
-  views_->addWidget(plot_);
+  column->addWidget(table_, 1);
+  return panel;
+}
+
+void ComparePage::add_connections() {
   connect(plot_, &RatioPlot::point_clicked, this, [this](const ShownPoint& point) {
     emit_selected(point);
     restore_mark();
   });
+  connect(plot_, &RatioPlot::group_clicked, this, [this](const QString& group) {
+    set_filter({.verdict = filter_.verdict, .group = filter_.group == group ? QString() : group});
+  });
+  connect(words_, &ComparisonSummary::verdict_clicked, this,
+          [this](const QString& key) { set_filter({.verdict = key, .group = filter_.group}); });
+  connect(parts_, &QSplitter::splitterMoved, this, [this] { sized_by_user_ = true; });
+  connect(show_all_, &QToolButton::clicked, this, [this] { set_filter({}); });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_point_of(*row, true);
   });
@@ -196,21 +223,24 @@ void ComparePage::add_keys() {
   add(Qt::Key_O, [this] {
     if (const auto row = current_row()) select_point_of(*row, true);
   });
+  auto* all = new QShortcut(Qt::Key_Escape, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+  connect(all, &QShortcut::activated, this, [this] { set_filter({}); });
 }
 
 std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
   return {{QStringLiteral("B"), qtext(msg::compare_page::key_base{})},
           {QStringLiteral("O"), qtext(msg::compare_page::key_other{})},
-          {QStringLiteral("Ctrl+C"), qtext(msg::compare_page::key_copy{})}};
+          {QStringLiteral("Ctrl+C"), qtext(msg::compare_page::key_copy{})},
+          {QStringLiteral("Esc"), qtext(msg::compare_page::key_all{})}};
 }
 
 QString ComparePage::file_stem() const {
-  return QStringLiteral("compare-%1-%2").arg(view_.id(), set_ ? set_->axis().key : QString());
+  return QStringLiteral("compare-%1").arg(set_ ? set_->axis().key : QString());
 }
 
 PlotPicture ComparePage::picture() const {
   std::vector<Row> rows;
-  for (const auto& side : shown_->view().sides) {
+  for (const auto& side : all_->view().sides) {
     for (const analysis::ComparedPair& pair : side->result.pairs) {
       rows.push_back(pair.base.front());
       rows.push_back(pair.other.front());
@@ -222,7 +252,7 @@ PlotPicture ComparePage::picture() const {
 void ComparePage::prepare_screenshot() {
   wait_until_idle();
   if (!replacement_text().isEmpty()) return;
-  if (view() == table_ && model_->rowCount() > 0) table_->select_only_row(0);
+  if (model_->rowCount() > 0) table_->select_only_row(0);
 }
 
 const SideAxis* ComparePage::axis() const {
@@ -308,7 +338,9 @@ void ComparePage::request_comparison() {
                                  .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt,
                                  .tiles = analysis::parse_compared_tiles(tiles_choice_.key())},
                        .known = nullptr,
+                       .all = all_,
                        .table = shown_,
+                       .filter = filter_,
                        .other = candidate_choice_.id(),
                        .sorted_by = sorted_by_,
                        .order = sort_order_};
@@ -321,6 +353,30 @@ void ComparePage::request_comparison() {
 
 void ComparePage::show_comparison() {
   if (set_ != nullptr || found_.is_busy()) request_comparison();
+}
+
+void ComparePage::set_filter(const RowFilter& filter) {
+  if (filter == filter_) return;
+  filter_ = filter;
+  show_comparison();
+}
+
+void ComparePage::show_filter() {
+  QStringList words{qtext(shown_->common())};
+  if (!filter_.empty()) {
+    QStringList conditions;
+    for (const VerdictCount& each : verdict_counts(all_->view())) {
+      if (each.key == filter_.verdict) conditions << each.title;
+    }
+    if (!filter_.group.isEmpty()) conditions << filter_.group;
+    words.prepend(qtext(msg::compare_page::filtered{.all = all_->table().rows,
+                                                    .filter = conditions.join(QStringLiteral(", ")).toStdString(),
+                                                    .rows = shown_->table().rows}));
+  }
+  words.removeAll(QString());
+  common_->setText(words.join(QLatin1Char(' ')));
+  common_->setToolTip(common_->text());
+  show_all_->setVisible(!filter_.empty());
 }
 
 void ComparePage::offer_candidates() {
@@ -354,6 +410,8 @@ void ComparePage::offer_tiles() {
 
 void ComparePage::apply_result(CompareResult found) {
   set_ = found.set;
+  all_ = found.all;
+  filter_ = found.table->filter();
   offer_candidates();
   offer_tiles();
   if (found.table == shown_) {
@@ -371,12 +429,12 @@ void ComparePage::apply_result(CompareResult found) {
     return show_text({qtext(msg::compare_page::no_partners{}), qtext(msg::compare_page::no_partners_help{})});
   }
   words_->set_result(found, copies_text(workspace_.runs()));
+  show_filter();
   size_columns();
   note_->show_errors(found.simulated);
   stack_->setCurrentIndex(0);
-  const bool plots = view_.value() == View::plot;
-  if (plots) plot_->set_comparison(shown_);
-  views_->setCurrentWidget(plots ? static_cast<QWidget*>(plot_) : table_);
+  plot_->set_comparison(all_, filter_.group);
+  size_parts();
   restore_mark();
 }
 
@@ -392,7 +450,13 @@ QString ComparePage::replacement_text() const {
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  words_->fit(height());
+  size_parts();
+}
+
+void ComparePage::size_parts() {
+  const int height = parts_->height();
+  const int plot = std::min(plot_->minimumHeight() + parts_->handleWidth(), static_cast<int>(max_plot_share * height));
+  if (!sized_by_user_) parts_->setSizes({plot, height - plot});
 }
 
 void ComparePage::size_columns() {
@@ -422,13 +486,16 @@ void ComparePage::select_point_of(int row, bool of_other) {
   } else if (const auto partner = shown_->point(line_of(row), !of_other)) {
     emit_selected(*partner);
   }
+  restore_mark();  // Rings it in the plot.
 }
 
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   if (!set_ || !replacement_text().isEmpty()) return false;
   const std::optional<Row> row = set_->points()->row_of(point);
+  plot_->show_interval(row ? all_->line_of(*row) : std::nullopt);
+  const bool is_drawn = plot_->select(point);
   const std::optional<std::size_t> line = row ? shown_->line_of(*row) : std::nullopt;
-  if (!line) return false;
+  if (!line) return is_drawn;
   const QModelIndex index = model_->index(model_->row_of_line(static_cast<int>(*line)), 0);
   if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
     if (moves || table_->currentIndex().row() != index.row()) {
@@ -436,12 +503,11 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
       table_->scrollTo(index);
     }
   }
-  plot_->select(point);
   return true;
 }
 
 void ComparePage::fill_menu(QMenu& menu) {
-  const std::optional<int> current = view() == table_ && replacement_text().isEmpty() ? current_row() : std::nullopt;
+  const std::optional<int> current = replacement_text().isEmpty() ? current_row() : std::nullopt;
   if (!current) return;
   const int row = *current;
   for (const bool of_other : {false, true}) {

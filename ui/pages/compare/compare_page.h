@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compares candidates with a baseline: differences of the setup, then verdicts as a table or ratios as a plot.
+// Compares candidates with a baseline: answer, numbers of verdicts, ratios as a strip chart, and a table of rows.
 #pragma once
 
 #include <QDoubleSpinBox>
+#include <QLabel>
+#include <QSplitter>
 #include <QStackedLayout>
 #include <memory>
 #include <optional>
@@ -23,10 +25,8 @@ class ComparePage : public Page {
  public:
   explicit ComparePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QWidget* view() override { return views_->currentWidget(); }
-  [[nodiscard]] bool has_plot() const override {
-    return replacement_text().isEmpty() && views_->currentWidget() == plot_;
-  }
+  [[nodiscard]] QWidget* view() override { return table_; }
+  [[nodiscard]] bool has_plot() const override { return has_values(); }
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
   [[nodiscard]] bool has_values() const override { return replacement_text().isEmpty(); }
@@ -34,9 +34,6 @@ class ComparePage : public Page {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void prepare_screenshot() override;
 
-  using View = CompareViewKind;
-  void set_view(View view) { view_.choose(view); }
-  [[nodiscard]] View shown_view() const { return view_.value(); }
   /// Choices by key or name, as in the saved state. The page chooses automatically if the key or name is unknown.
   void set_side_axis(const QString& key) { axis_choice_.choose(key); }
   void set_baseline(const QString& side) { baseline_choice_.choose(side); }
@@ -45,6 +42,9 @@ class ComparePage : public Page {
   /// "best", "automatic" or "equal"; empty: the default for the sides.
   void set_tiles(const QString& key) { tiles_choice_.choose(key); }
   void set_margin(double percent) { margin_->setValue(percent); }
+  /// Shows the rows of one verdict or of one row of the plot in the table; empty: all.
+  void set_filter(const RowFilter& filter);
+  [[nodiscard]] const RowFilter& filter() const { return filter_; }
 
   /// The shown comparison; null before the first.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
@@ -54,10 +54,9 @@ class ComparePage : public Page {
   [[nodiscard]] const ComparisonTable& shown() const { return *shown_; }
   /// Text shown instead of the content; empty while there is content.
   [[nodiscard]] QString replacement_text() const;
-  /// Text above the content: answer, then number of verdicts, then differences, one per line.
-  [[nodiscard]] QString summary() const { return words_->summary(); }
-  [[nodiscard]] const ComparisonSummary& summary_view() const { return *words_; }
-  [[nodiscard]] QString method() const { return words_->method(); }
+  [[nodiscard]] const ComparisonSummary& summary() const { return *words_; }
+  /// Line above the table: what all shown rows have in common.
+  [[nodiscard]] QString common() const { return common_->text(); }
 
  protected:
   void fill_menu(QMenu& menu) override;
@@ -72,7 +71,9 @@ class ComparePage : public Page {
   void add_controls();
   void register_choices();
   void add_content();
+  [[nodiscard]] QWidget* make_table_panel(QWidget* parent);
   void add_keys();
+  void add_connections();
   /// Requests the comparison of the visible points with the current choices.
   void refresh();
   struct SidesRequest {
@@ -102,6 +103,9 @@ class ComparePage : public Page {
   void offer_candidates();
   void offer_tiles();
   void size_columns();
+  /// Gives the plot the height of its rows, and the table the rest, until the user moves the divider.
+  void size_parts();
+  void show_filter();
   [[nodiscard]] std::size_t line_of(int row) const { return static_cast<std::size_t>(model_->line_of(row)); }
   void select_point_of(int row, bool of_other);
   [[nodiscard]] const SideAxis* axis() const;
@@ -113,7 +117,6 @@ class ComparePage : public Page {
   IdChoice baseline_choice_;
   IdChoice candidate_choice_;  ///< Empty: all candidates.
   IdChoice tiles_choice_;      ///< Empty: the default for the sides.
-  Choice<View> view_;
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
   QString compared_axis_;  ///< Axis that `baseline_choice_` and `candidate_choice_` belong to.
@@ -126,9 +129,12 @@ class ComparePage : public Page {
   QStackedLayout* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
-  QStackedLayout* views_ = nullptr;
   PlainTable* table_ = nullptr;
   RatioPlot* plot_ = nullptr;
+  QSplitter* parts_ = nullptr;
+  bool sized_by_user_ = false;
+  QLabel* common_ = nullptr;
+  QToolButton* show_all_ = nullptr;
   ResultModel* model_ = nullptr;
 
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
@@ -136,7 +142,9 @@ class ComparePage : public Page {
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
   std::shared_ptr<const ComparisonSet> set_;
-  std::shared_ptr<const ComparisonTable> shown_;
+  std::shared_ptr<const ComparisonTable> all_;    ///< Of the plot.
+  std::shared_ptr<const ComparisonTable> shown_;  ///< Of the table.
+  RowFilter filter_;
   std::vector<std::vector<TextSample>> longest_;
   BackgroundTask<SidesRequest, Sides> sides_;
   BackgroundTask<CompareRequest, CompareResult> found_;

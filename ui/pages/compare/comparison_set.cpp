@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "messages/compare.h"
-#include "messages/compare_page.h"
-#include "messages/difference.h"
 #include "storage/compared_runs.h"
-#include "ui/models/points_table.h"
 #include "ui/process/background_delete.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -19,60 +16,16 @@ namespace {
 
 using analysis::ComparedPair;
 using analysis::ComparedSide;
+using analysis::Verdict;
 using SidePtr = std::shared_ptr<const ComparedSide>;
 
-constexpr int width_sample_rows = 200;  ///< Rows used to estimate column widths.
+constexpr int width_sample_rows = 2000;  ///< Rows used to estimate column widths.
 
-/// Returns the differences between the baseline and any candidate: "driver 580.65 → 590.10".
-QStringList side_differences(const analysis::ComparisonView& view, bool of_several) {
-  struct FindResult {
-    QString name;
-    QString base;
-    QStringList others;
-    std::size_t rows = 0;
-  };
-  std::vector<FindResult> found;
-  for (const SidePtr& side : view.sides) {
-    for (const analysis::Difference& difference : side->result.differences) {
-      const QString name = one_line(qtext(difference.name));
-      auto known = std::ranges::find(found, name, &FindResult::name);
-      if (known == found.end()) {
-        const QString base = one_line(to_qstring(analysis::display_text(difference.base)));
-        known = found.insert(found.end(), {.name = name, .base = base, .others = {}});
-      }
-      known->rows += difference.rows;
-      const QString there = one_line(to_qstring(analysis::display_text(difference.other)));
-      if (there.isEmpty() || known->others.contains(there)) continue;
-      known->others << (of_several ? qtext(msg::compare_page::of_side{.side = side->name, .value = there.toStdString()})
-                                   : there);
-    }
-  }
-  const auto or_none = [](const QString& text) {
-    return (text.isEmpty() ? qtext(msg::compare_page::none_recorded{}) : shortened(text, 80)).toStdString();
-  };
-  QStringList words;
-  for (const auto& [name, base, others, rows] : found) {
-    const Message change = msg::difference::change{
-        .base = or_none(base), .name = name.toStdString(), .other = or_none(others.join(QStringLiteral(", ")))};
-    const bool listed = rows == 0 || !others.isEmpty();
-    const std::string what = listed ? text(change) : name.toStdString();
-    words << (rows == 0 ? to_qstring(what) : qtext(msg::compare_page::in_rows{.rows = rows, .what = what}));
-  }
-  return words;
-}
+constexpr auto not_compared_key = "not_compared";
 
-QString summary_of(const CompareResult& of) {
-  const analysis::ComparisonView& view = of.table->view();
-  QStringList lines;
-  for (const Message& each : view.evidence) lines << qtext(each);
-  const QStringList differences = side_differences(view, view.sides.size() > 1);
-  lines << (differences.isEmpty() ? qtext(msg::compare::nothing_differs{})
-                                  : qtext(msg::compare_page::differs{
-                                        .differences = differences.join(QStringLiteral("; ")).toStdString()}));
-  if (!of.table->common_settings().isEmpty()) {
-    lines << qtext(msg::compare_page::common{.settings = of.table->common_settings().toStdString()});
-  }
-  return lines.join(QLatin1Char('\n'));
+QString verdict_key(const ComparedPair* pair) {
+  return pair == nullptr ? QString::fromLatin1(not_compared_key)
+                         : to_qstring(analysis::to_string(pair->verdict.verdict)).toLower();
 }
 
 }  // namespace
@@ -114,10 +67,29 @@ std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& 
   return cancelled && cancelled() ? nullptr : set;
 }
 
-ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side)
-    : set_(std::move(set)), side_(side), view_(side ? set_->view.select_side(*side) : set_->view) {
+std::vector<VerdictCount> verdict_counts(const analysis::ComparisonView& view) {
+  std::vector<VerdictCount> counts;
+  for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
+    counts.push_back({.key = to_qstring(analysis::to_string(verdict)).toLower(),
+                      .title = qtext(analysis::verdict_title(verdict)),
+                      .count = view.count(verdict)});
+  }
+  if (view.left_out > 0) {
+    counts.push_back({.key = QString::fromLatin1(not_compared_key),
+                      .title = qtext(msg::compare::not_compared{}),
+                      .count = view.left_out});
+  }
+  return counts;
+}
+
+ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side,
+                                 RowFilter filter)
+    : set_(std::move(set)),
+      side_(side),
+      filter_(std::move(filter)),
+      view_(side ? set_->view.select_side(*side) : set_->view) {
   lines_ = view_.lines(analysis::ComparisonView::Lines::all);
-  rows_.reserve(lines_.size());
+  apply_filter();
   line_by_row_.assign(set_->points()->size(), 0);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const auto take = [&](const std::vector<Row>& rows) {
@@ -126,7 +98,6 @@ ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::
       }
     };
     const auto& [ignored, pair, left, member] = lines_[i];
-    rows_.push_back(pair == nullptr ? left->rows.front() : pair->other.front());
     if (pair == nullptr) {
       take(left->rows);
     } else {
@@ -134,8 +105,22 @@ ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::
       take(pair->other);
     }
   }
-  find_settings();
   make_table();
+}
+
+void ComparisonTable::apply_filter() {
+  if (filter_.empty()) return;
+  std::vector<bool> in_group(lines_.size(), filter_.group.isEmpty());
+  for (const analysis::StripGroup& group : analysis::strip_groups(view_, lines_, true)) {
+    if (group.label != filter_.group.toStdString()) continue;
+    for (const std::size_t line : group.lines) in_group[line] = true;
+  }
+  std::vector<analysis::ComparisonLine> shown;
+  for (std::size_t line = 0; line < lines_.size(); ++line) {
+    const bool has_verdict = filter_.verdict.isEmpty() || verdict_key(lines_[line].pair) == filter_.verdict;
+    if (in_group[line] && has_verdict) shown.push_back(lines_[line]);
+  }
+  lines_ = std::move(shown);
 }
 
 std::optional<ShownPoint> ComparisonTable::point(std::size_t line, bool of_other) const {
@@ -148,55 +133,10 @@ std::optional<std::size_t> ComparisonTable::line_of(Row point) const {
   return line_by_row_[point] - 1;
 }
 
-bool ComparisonTable::varies(const Field& setting) const {
-  const std::vector<Row> examples = distinct_rows(setting, set_->table(), rows_);
-  if (setting.role != FieldRole::knob) return examples.size() > 1;
-  // Different knobs may have the same value.
-  const auto text = [&](Row row) { return setting_value(setting, set_->table().spec(row)).text; };
-  return std::ranges::any_of(examples, [&](Row row) { return text(row) != text(examples.front()); });
-}
-
-bool ComparisonTable::defines_sides(const Field& setting) const {
-  return std::ranges::any_of(set_->axis().names, [&](const std::string& name) {
-    return setting.name == name || std::ranges::find(setting.parts, name) != setting.parts.end();
-  });
-}
-
-bool ComparisonTable::differs_between_sides(const Field& setting) const {
-  return std::ranges::any_of(lines_, [&](const auto& line) {
-    if (line.pair == nullptr) return false;
-    const auto text = [&](Row row) { return setting_value(setting, set_->table().spec(row)).text; };
-    return text(line.pair->base.front()) != text(line.pair->other.front());
-  });
-}
-
-/// Each setting has a column, is common to all lines, or differs between the sides.
-void ComparisonTable::find_settings() {
-  if (lines_.empty()) return;
-  static const std::vector<Field> settings = point_settings();
-  QStringList words;
-  const PointSpec first = set_->table().spec(rows_.front());
-  for (const Field& setting : settings) {
-    if (defines_sides(setting)) continue;
-    if (varies(setting)) {
-      varying_.push_back(&setting);
-      continue;
-    }
-    if (!is_always_shown(setting) && !is_set(setting, first)) continue;  // Default values are not listed.
-    const QString text = setting_value(setting, first).text;
-    if (!text.isEmpty() && !differs_between_sides(setting))
-      words << QStringLiteral("%1 %2").arg(qtext(setting.label()), text);
-  }
-  common_ = words.join(QStringLiteral(" · "));
-}
-
 void ComparisonTable::make_table() {
-  table_ = comparison_table(view_, lines_);
-  std::vector<analysis::Column> settings;
-  for (const Field* setting : varying_) {
-    settings.push_back(setting_column(
-        *setting, [this](std::size_t line) { return set_->table().spec(rows_[line]); }, rows_.size()));
-  }
+  analysis::FactoredTable factored = comparison_table(view_, lines_);
+  table_ = std::move(factored.table);
+  common_ = std::move(factored.common);
   // The tooltip of an UNDECIDED verdict says what would decide it; the menu offers the command.
   const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
   verdict->tip = [this, words = verdict->tip](std::size_t line) {
@@ -204,26 +144,6 @@ void ComparisonTable::make_table() {
     const Message decision_text = of == nullptr ? Message() : undecided_note(set_->table(), *of, view_.margin);
     return decision_text.empty() ? words(line) : text(decision_text) + '\n' + words(line);
   };
-  if (const auto note = std::ranges::find(table_.columns, "note", &analysis::Column::key);
-      note != table_.columns.end()) {
-    note->cell = [this, words = note->cell](std::size_t line) {
-      return lines_[line].left == nullptr ? analysis::Cell{} : words(line);
-    };
-    if (std::ranges::all_of(lines_, [](const auto& line) { return line.left == nullptr; })) table_.drop("note");
-  }
-  const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);
-  table_.columns.insert(table_.columns.erase(place), std::make_move_iterator(settings.begin()),
-                        std::make_move_iterator(settings.end()));
-  const auto differ = [](const SidePtr& side) {
-    return std::ranges::any_of(side->result.differences, [](const auto& each) { return each.rows > 0; });
-  };
-  if (std::ranges::none_of(view_.sides, differ)) table_.drop("differs");
-  // Puts the candidate, the ratio and what else differs second, so that they are visible without scrolling.
-  const auto is_first = [](const analysis::Column& column) {
-    return column.key == "side" || column.key == "ratio" || column.key == "differs" || column.key == "tiles";
-  };
-  const auto ratio = std::ranges::find_if(table_.columns, is_first);
-  std::rotate(table_.columns.begin() + 1, ratio, std::find_if_not(ratio, table_.columns.end(), is_first));
 }
 
 CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {
@@ -232,21 +152,25 @@ CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {
   if (found.set == nullptr) return found;  // Cancelled.
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
-  const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;
-  found.table = known ? asked.table : std::make_shared<const ComparisonTable>(found.set, side);
+  const auto table_of = [&](const std::shared_ptr<const ComparisonTable>& old, const RowFilter& filter) {
+    const bool known = old != nullptr && old->set() == found.set && old->side() == side && old->filter() == filter;
+    return known ? old : std::make_shared<const ComparisonTable>(found.set, side, filter);
+  };
+  found.all = table_of(asked.all, {});
+  found.table = asked.filter.empty() ? found.all : table_of(asked.table, asked.filter);
+  if (found.table->table().rows == 0) found.table = found.all;  // The rows of the filter are gone.
   const analysis::Table& table = found.table->table();
   found.rows = table.ordered(static_cast<std::size_t>(std::max(0, find_column_index(table, asked.sorted_by))),
                              asked.order == Qt::DescendingOrder);
   found.longest = longest_texts(table, width_sample_rows);
   std::vector<Row> candidates;
-  for (const SidePtr& each : found.table->view().sides) {
+  for (const SidePtr& each : found.all->view().sides) {
     for (const ComparedPair& pair : each->result.pairs) candidates.push_back(pair.other.front());
   }
   found.partners = !candidates.empty() ||
                    std::ranges::any_of(set.view.sides, [](const SidePtr& each) { return has_match(each->result); });
   if (!found.partners) return found;
   found.simulated = simulated_groups(*set.points(), candidates);
-  found.summary = summary_of(found);
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/compare/comparison_view.h"
+#include "profiler/compare/ratio_strip.h"
 #include "ui/models/result_model.h"
 #include "ui/pages/compare/side_axis.h"
 #include "ui/pages/error_note.h"
@@ -42,16 +43,36 @@ struct ComparisonSet {
 [[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& ask,
                                                                  const StaleCheck& cancelled = {});
 
+/// Rows to show. Empty: all.
+struct RowFilter {
+  QString verdict;  ///< Key of VerdictCount.
+  QString group;    ///< Label of a row of the strip chart.
+
+  [[nodiscard]] bool empty() const { return verdict.isEmpty() && group.isEmpty(); }
+  bool operator==(const RowFilter&) const = default;
+};
+
+/// Number of rows with a verdict, or without one.
+struct VerdictCount {
+  QString key;  ///< "slower"; "not_compared".
+  QString title;
+  std::size_t count = 0;
+};
+[[nodiscard]] std::vector<VerdictCount> verdict_counts(const analysis::ComparisonView& view);
+
 /// Table of a comparison, with a column for each setting in which its points differ.
 class ComparisonTable {
  public:
   /// `side`: the candidate to show; null: all.
-  ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side);
+  ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side, RowFilter filter = {});
   ComparisonTable(const ComparisonTable&) = delete;
   ComparisonTable& operator=(const ComparisonTable&) = delete;
 
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& set() const { return set_; }
   [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
+  [[nodiscard]] const RowFilter& filter() const { return filter_; }
+  /// Rows of the strip chart. Pre: filter().empty().
+  [[nodiscard]] std::vector<analysis::StripGroup> groups() const { return analysis::strip_groups(view_, lines_, true); }
   [[nodiscard]] const analysis::ComparisonView& view() const { return view_; }
   [[nodiscard]] const analysis::Table& table() const { return table_; }
   [[nodiscard]] std::size_t side_of(std::size_t line) const { return lines_[line].side; }
@@ -60,39 +81,33 @@ class ComparisonTable {
   /// Point of a line: of the candidate if `of_other`, else of the baseline.
   [[nodiscard]] std::optional<ShownPoint> point(std::size_t line, bool of_other) const;
   [[nodiscard]] std::optional<std::size_t> line_of(Row point) const;
-  /// Settings common to all lines: "d 128 · full · bf16".
-  [[nodiscard]] const QString& common_settings() const { return common_; }
+  /// Values common to all lines: "All rows: d 128, full, bf16."; may be empty.
+  [[nodiscard]] const Message& common() const { return common_; }
 
  private:
-  [[nodiscard]] bool varies(const Field& setting) const;
-  /// Returns whether the setting is part of the side names.
-  [[nodiscard]] bool defines_sides(const Field& setting) const;
-  /// Returns true if the two points of some line differ in it.
-  [[nodiscard]] bool differs_between_sides(const Field& setting) const;
-  void find_settings();
+  void apply_filter();
   void make_table();
 
   std::shared_ptr<const ComparisonSet> set_;
   std::optional<std::size_t> side_;
+  RowFilter filter_;
   analysis::ComparisonView view_;
   std::vector<analysis::ComparisonLine> lines_;
-  std::vector<Row> rows_;                   ///< One point per line, for its problem.
   std::vector<std::uint32_t> line_by_row_;  ///< Line + 1 by row of the points; 0: none.
-  std::vector<const Field*> varying_;       ///< Settings in which the lines differ.
-  QString common_;
+  Message common_;
   analysis::Table table_;
 };
 
 /// Provenance of a ratio: derived if both sides are measured, else that of the side that is not.
 [[nodiscard]] Provenance provenance_of(const analysis::PointTable& table, const analysis::ComparedPair& pair);
 
-enum class CompareViewKind { table, plot };
-
 struct CompareRequest {
   SideComparisonRequest sides;
   std::shared_ptr<const ComparisonSet> known;    ///< The comparison if already computed; else null.
+  std::shared_ptr<const ComparisonTable> all;    ///< Currently shown table without its filter; may be null.
   std::shared_ptr<const ComparisonTable> table;  ///< Currently shown table; may be null.
-  QString other;                                 ///< Name of the only candidate shown; empty: all.
+  RowFilter filter;
+  QString other;  ///< Name of the only candidate shown; empty: all.
   QString sorted_by;
   Qt::SortOrder order = Qt::AscendingOrder;
 };
@@ -100,12 +115,12 @@ struct CompareRequest {
 struct CompareResult {
   CompareRequest asked;
   std::shared_ptr<const ComparisonSet> set;
-  std::shared_ptr<const ComparisonTable> table = {};
+  std::shared_ptr<const ComparisonTable> all = {};    ///< All rows; of the plot.
+  std::shared_ptr<const ComparisonTable> table = {};  ///< Filtered rows.
   std::vector<Row> rows = {};
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
   std::set<SimulatedGroup> simulated = {};
-  QString summary = {};  ///< Evidence and differences, one per line.
 };
 [[nodiscard]] CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated);
 

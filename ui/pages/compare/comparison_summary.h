@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text above the comparison: the answer, and details that are folded if the page is low.
+// Head of a comparison: the answer, numbers of verdicts that filter the table, and folded details.
 #pragma once
 
 #include <QLabel>
@@ -8,6 +8,7 @@
 
 #include "ui/pages/compare/comparison_set.h"
 #include "ui/runs/loaded_runs.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
 
@@ -20,12 +21,17 @@ class ComparisonSummary : public QWidget {
   explicit ComparisonSummary(QWidget* parent);
 
   void set_result(const CompareResult& found, const QString& copies);
-  /// Folds or shows the details depending on the page's height, unless the user did.
-  void fit(int height);
-  [[nodiscard]] bool folded() const { return summary_->isHidden(); }
+  [[nodiscard]] bool folded() const { return details_->isHidden(); }
+  [[nodiscard]] QString answer() const { return answer_->text(); }
   [[nodiscard]] QString copies() const { return copies_->text(); }
-  [[nodiscard]] QString summary() const { return answer_->text() + QLatin1Char('\n') + summary_->text(); }
-  [[nodiscard]] QString method() const { return method_->text(); }
+  [[nodiscard]] QString differences() const { return differences_->text(); }
+  [[nodiscard]] QString details() const { return details_->text(); }
+  /// Buttons of the verdicts, in the order of verdict_counts().
+  [[nodiscard]] const std::vector<QToolButton*>& verdict_buttons() const { return verdict_buttons_; }
+  [[nodiscard]] QToolButton* copy_button() const { return copy_; }
+
+ signals:
+  void verdict_clicked(const QString& key);
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -33,13 +39,18 @@ class ComparisonSummary : public QWidget {
  private:
   void style();
   void fold();
+  void show_counts(const std::vector<VerdictCount>& counts, const QString& shown);
 
   QLabel* answer_;
-  QLabel* copies_;
-  QLabel* summary_;
-  QLabel* method_;
+  QWidget* counts_;
+  std::vector<QToolButton*> verdict_buttons_;
+  QLabel* detectable_;
+  QToolButton* copy_;
   QToolButton* more_;
-  bool folded_by_user_ = false;
+  QLabel* copies_;
+  ElidedLabel* differences_;
+  QLabel* details_;
+  QString command_;
 };
 
 }  // namespace attnscope::ui

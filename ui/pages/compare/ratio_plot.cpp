@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 #include <vector>
 
 #include "messages/compare_page.h"
@@ -22,6 +20,12 @@ using analysis::ComparedPair;
 using analysis::Verdict;
 
 constexpr int max_ticks = 9;
+constexpr int strip_row_height = 20;
+constexpr int frame_height = 76;        ///< Title, axis and key.
+constexpr double lane_width = 800;      ///< Width for which marks are stacked without overlap, in pixels.
+constexpr double mark_spacing = 9;      ///< In pixels.
+constexpr double lane_distance = 0.16;  ///< In rows.
+constexpr double interval_width = 1.1;
 
 }  // namespace
 
@@ -30,10 +34,35 @@ RatioPlot::RatioPlot(QWidget* parent) : PointPlot(parent) {
   rebuild();
 }
 
-void RatioPlot::set_comparison(std::shared_ptr<const ComparisonTable> shown) {
-  if (shown == shown_) return;
+void RatioPlot::set_comparison(std::shared_ptr<const ComparisonTable> shown, const QString& group) {
+  if (shown == shown_ && group == highlighted_) return;
+  if (shown != shown_) interval_line_.reset();
   shown_ = std::move(shown);
+  highlighted_ = group;
   redraw();
+}
+
+void RatioPlot::show_interval(std::optional<std::size_t> line) {
+  interval_line_ = line;
+  draw_interval();
+  replot(rpQueuedReplot);
+}
+
+QString RatioPlot::group_at(const QPoint& position) const {
+  const QRect rows = axisRect()->rect();
+  if (position.y() < rows.top() || position.y() > rows.bottom() || position.x() > rows.right()) return {};
+  return groups_.value(std::lround(yAxis->pixelToCoord(position.y())));
+}
+
+void RatioPlot::click(const QMouseEvent& event) {
+  if (mark_near(event.position()) != nullptr) return PointPlot::click(event);
+  if (event.button() != Qt::LeftButton) return;
+  if (const QString group = group_at(event.pos()); !group.isEmpty()) emit group_clicked(group);
+}
+
+void RatioPlot::mouseMoveEvent(QMouseEvent* event) {
+  PointPlot::mouseMoveEvent(event);
+  setCursor(group_at(event->pos()).isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
 }
 
 style::PlotIdentity RatioPlot::identity_of(const ComparedPair& pair) const {
@@ -44,47 +73,59 @@ QColor RatioPlot::color_of(const ComparedPair& pair) const {
   return identity_color(identity_of(pair), plot_colors(palette()).dark);
 }
 
-std::vector<std::vector<std::size_t>> RatioPlot::find_groups() {
-  const analysis::ComparisonView& view = shown_->view();
-  std::map<std::tuple<std::size_t, std::string, std::int64_t>, std::vector<std::size_t>> found;
-  for (std::size_t line = 0; line < shown_->table().rows; ++line) {
-    const ComparedPair* pair = shown_->pair(line);
-    if (pair == nullptr) continue;
-    const PointSpec spec = points_->table().spec(pair->other.front());
-    found[{shown_->side_of(line), spec.algorithm, spec.problem.d}].push_back(line);
-  }
-  std::vector<std::vector<std::size_t>> groups;
-  for (auto& [key, lines] : found) {
-    const auto& [side, algorithm, d] = key;
-    const QString name = QStringLiteral("%1 d %2").arg(short_title(algorithm)).arg(d);
-    groups_ << (view.sides.size() > 1
-                    ? QStringLiteral("%1 · %2").arg(shortened(QString::fromStdString(view.sides[side]->name), 24), name)
-                    : name);
-    groups.push_back(std::move(lines));
-  }
-  return groups;
-}
-
 void RatioPlot::draw_contents() {
   const PlotColors colors = plot_colors(palette());
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, colors, font());
   groups_.clear();
+  interval_ = nullptr;
   points_ = shown_ ? shown_->set()->points() : nullptr;
   if (points_ == nullptr) return;
-  const std::vector<std::vector<std::size_t>> groups = find_groups();
-  const double margin = shown_->view().margin;
+  std::vector<analysis::StripGroup> groups = shown_->groups();
+  for (const analysis::StripGroup& group : groups) groups_ << QString::fromStdString(group.label);
   title_text_ = qtext(msg::compare_page::plot_title{.base = shown_->set()->base_name().toStdString()});
-  key_text_ = qtext(msg::compare_page::plot_key{.margin = number_text(100 * margin)});
+  const QString margin = QString::number(100 * shown_->view().margin, 'g', 4);
+  key_text_ = qtext(msg::compare_page::plot_key{.margin = margin.toStdString()});
   setAccessibleName(qtext(msg::compare_page::plot_name{.title = title_text_.toStdString()}));
+  setMinimumHeight(frame_height + strip_row_height * static_cast<int>(std::max<qsizetype>(groups_.size(), 2)));
   set_up_axes();
-  auto* band = new QCPItemRect(this);
-  band->setLayer(QStringLiteral("background"));
-  band->setPen(Qt::NoPen);
-  band->setBrush(with_opacity(colors.muted, 0.22));
-  for (QCPItemPosition* corner : {band->topLeft, band->bottomRight}) corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  band->topLeft->setCoords(1 / (1 + margin), 0);
-  band->bottomRight->setCoords(1 + margin, 1);
-  for (std::size_t group = 0; group < groups.size(); ++group) draw_group(group, groups[group]);
+  draw_bands();
+  for (std::size_t row = 0; row < groups.size(); ++row) draw_group(row, std::move(groups[row].lines));
+  draw_interval();
+}
+
+void RatioPlot::draw_bands() {
+  const auto band = [this](const QColor& color) {
+    auto* item = new QCPItemRect(this);
+    item->setLayer(QStringLiteral("background"));
+    item->setPen(Qt::NoPen);
+    item->setBrush(color);
+    return item;
+  };
+  const PlotColors colors = plot_colors(palette());
+  const double margin = shown_->view().margin;
+  QCPItemRect* same = band(with_opacity(colors.muted, 0.22));
+  for (QCPItemPosition* corner : {same->topLeft, same->bottomRight}) corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  same->topLeft->setCoords(1 / (1 + margin), 0);
+  same->bottomRight->setCoords(1 + margin, 1);
+  const auto row = static_cast<double>(groups_.indexOf(highlighted_));
+  if (row < 0) return;
+  QCPItemRect* selected = band(with_opacity(colors.accent, 0.15));
+  for (QCPItemPosition* corner : {selected->topLeft, selected->bottomRight})
+    corner->setTypeX(QCPItemPosition::ptAxisRectRatio);
+  selected->topLeft->setCoords(0, row - 0.5);
+  selected->bottomRight->setCoords(1, row + 0.5);
+}
+
+void RatioPlot::draw_interval() {
+  if (interval_ != nullptr) removeItem(interval_);
+  interval_ = nullptr;
+  const auto mark = std::ranges::find_if(marks_, [&](const Mark& each) { return each.point == interval_line_; });
+  if (mark == marks_.end()) return;
+  const ComparedPair& pair = *shown_->pair(mark->point);
+  interval_ = new QCPItemLine(this);
+  interval_->setPen(QPen(color_of(pair), interval_width));
+  interval_->start->setCoords(pair.verdict.time.interval.low, mark->y);
+  interval_->end->setCoords(pair.verdict.time.interval.high, mark->y);
 }
 
 void RatioPlot::set_up_axes() {
@@ -103,6 +144,7 @@ void RatioPlot::set_up_axes() {
   QCPAxis* ratio = xAxis;
   ratio->setScaleType(QCPAxis::stLogarithmic);
   const double end = std::exp(1.1 * std::max(std::log(ratios.high), -std::log(ratios.low)));
+  end_ = end;
   ratio->setRange(1 / end, end);
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   std::vector<double> ticks = round_ticks(1 / end, end, max_ticks, end > 3);
@@ -111,33 +153,43 @@ void RatioPlot::set_up_axes() {
   const QStringList labels = tick_labels(ticks);
   for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
   ratio->setTicker(ticker);
-  ratio->setLabel(qtext(msg::compare_page::ratio_axis{}));
+  ratio->setTickLabels(false);
+  // Ratios are above the rows, so that they stay visible if the rows are scrolled.
+  xAxis2->setVisible(true);
+  xAxis2->setScaleType(QCPAxis::stLogarithmic);
+  xAxis2->setRange(ratio->range());
+  xAxis2->setTicker(ticker);
   const auto names = QSharedPointer<QCPAxisTickerText>::create();
-  for (qsizetype i = 0; i < groups_.size(); ++i) names->addTick(static_cast<double>(i), groups_[i]);
+  for (qsizetype i = 0; i < groups_.size(); ++i) names->addTick(static_cast<double>(i), shortened(groups_[i], 36));
   yAxis->setTicker(names);
   yAxis->setRangeReversed(true);
   yAxis->setRange(-0.5, static_cast<double>(groups_.size()) - 0.5);
 }
 
-void RatioPlot::draw_group(std::size_t group, std::vector<std::size_t> lines) {
+void RatioPlot::draw_group(std::size_t row, std::vector<std::size_t> lines) {
   // A graph sorts its points, and error bars belong to points by index.
   std::ranges::sort(lines, {}, [&](std::size_t line) { return shown_->pair(line)->verdict.time.ratio; });
-  const auto y = static_cast<double>(group);
+  std::vector<double> x;
+  x.reserve(lines.size());
+  for (const std::size_t line : lines)
+    x.push_back(std::log(shown_->pair(line)->verdict.time.ratio) / std::log(end_) * lane_width / 2);
+  const std::vector<int> lanes = analysis::strip_lanes(x, mark_spacing);
   const QColor color = color_of(*shown_->pair(lines.front()));
   QCPGraph* decided = add_marks(*axisRect(), {});
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->setErrorType(QCPErrorBars::etKeyError);
   bars->setDataPlottable(decided);
-  bars->setPen(QPen(color, 1.1));
+  bars->setPen(QPen(color, interval_width));
   bars->setSymbolGap(0);
+  bars->setWhiskerWidth(0);
   MarkerGraphs graphs(*axisRect(), [&](const Sample& sample, double shift) {
     return scatter_of(sample, color, plot_colors(palette()).background, shift);
   });
   const style::PlotIdentity identity = identity_of(*shown_->pair(lines.front()));
-  for (const std::size_t line : lines) {
-    const ComparedPair& pair = *shown_->pair(line);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const ComparedPair& pair = *shown_->pair(lines[i]);
     const analysis::RatioInterval& time = pair.verdict.time;
-    if (time.unknown) continue;
+    const double y = static_cast<double>(row) + lane_distance * lanes[i];
     const bool changed = pair.verdict.verdict == Verdict::faster || pair.verdict.verdict == Verdict::slower;
     if (changed) {
       decided->addData(time.ratio, y);
@@ -146,7 +198,7 @@ void RatioPlot::draw_group(std::size_t group, std::vector<std::size_t> lines) {
     std::vector<Row> both = pair.other;  // Both sides' points belong to the mark.
     both.insert(both.end(), pair.base.begin(), pair.base.end());
     add_mark(graphs.of(sample_of(provenance_of(points_->table(), pair), identity)),
-             {axisRect(), time.ratio, y, group, line, std::move(both)});
+             {axisRect(), time.ratio, y, row, lines[i], std::move(both)});
   }
 }
 
