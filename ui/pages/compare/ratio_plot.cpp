@@ -75,7 +75,6 @@ void RatioPlot::draw_contents() {
   const double margin = shown_->view().margin;
   title_text_ = qtext(msg::compare_page::plot_title{.base = shown_->set()->base_name().toStdString()});
   key_text_ = qtext(msg::compare_page::plot_key{.margin = number_text(100 * margin)});
-  setAccessibleName(qtext(msg::compare_page::plot_name{.title = title_text_.toStdString()}));
   set_up_axes();
   auto* band = new QCPItemRect(this);
   band->setLayer(QStringLiteral("background"));
