@@ -279,7 +279,7 @@ std::optional<std::size_t> PointPlot::next_mark(int key) const {
   std::optional<std::size_t> best;
   std::tuple<int, double, double> least{};
   for (std::size_t i = 0; i < marks_.size(); ++i) {
-    if (marks_[i].rows.empty() || from == i) continue;
+    if (marks_[i].rows.empty() || marks_[i].is_axis_fraction || from == i) continue;
     const QPointF at = pixel_of(marks_[i]);
     std::tuple<int, double, double> distance{0, back ? -at.x() : at.x(), -at.y()};  // without a cursor: the outermost
     if (from) {
@@ -290,8 +290,9 @@ std::optional<std::size_t> PointPlot::next_mark(int key) const {
       const bool same_series = mark.series == marks_[i].series;
       if (along) {
         const bool later_panel = forward * (marks_[i].panel->left() - mark.panel->left()) > 0;
-        if (same_panel ? !same_series || forward * step.x() <= 0 : !later_panel) continue;
-        distance = {same_panel ? 0 : 1, forward * at.x(), std::abs(step.y())};
+        const double points = forward * (static_cast<double>(marks_[i].point) - static_cast<double>(mark.point));
+        if (same_panel ? !same_series || points <= 0 : !later_panel) continue;
+        distance = {same_panel ? 0 : 1, same_panel ? points : forward * at.x(), std::abs(step.y())};
       } else {
         if (!same_panel || same_series || forward * step.y() < 0) continue;
         if (step.y() == 0 && (i < *from) != back) continue;  // coincident marks by their order

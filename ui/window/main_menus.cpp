@@ -12,6 +12,7 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
 #include "ui/panels/values_dialog.h"
@@ -97,9 +98,10 @@ void MainWindow::build_file_menu() {
 
 void MainWindow::extend_page_menu(Page& page, QMenu& menu) {
   // A page has this entry for places without a point.
-  if (menu.findChild<QAction*>(QStringLiteral("explore")) == nullptr && page.marked() && page.is_mark_shown()) {
+  if (menu.findChild<QAction*>(QStringLiteral("explore")) == nullptr) {
     auto* explore = new QAction(qtext(msg::window::explore{}), &menu);
     explore->setObjectName(QStringLiteral("explore"));
+    explore->setEnabled(details_->point().has_value());
     connect(explore, &QAction::triggered, this, &MainWindow::explore_selected);
     menu.insertAction(menu.actions().value(0), explore);
   }

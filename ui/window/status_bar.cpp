@@ -18,12 +18,12 @@ QString open_file_names(const Workspace& workspace) {
 StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
   files_ = new ElidedLabel(this);
   files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // takes the width left by values_
-  values_ = new ElidedLabel(this);
-  values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  addWidget(files_, 1);
   selected_ = new ElidedLabel(this);
   selected_->setObjectName(QStringLiteral("selected-point"));
   selected_->hide();
+  values_ = new ElidedLabel(this);
+  values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  addWidget(files_, 1);
   addPermanentWidget(selected_, 1);
   addPermanentWidget(values_, 1);
   connect(&workspace_, &Workspace::points_changed, this, &StatusBar::refresh);

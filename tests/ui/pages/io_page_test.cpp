@@ -420,6 +420,8 @@ TEST_F(IoPageTest, DecodingUsesTheKeyAxis) {
   EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::length_axis{}));
   EXPECT_EQ(page.options(QStringLiteral("n_q")), (QStringList{"N", "1"}));
   page.choose(QStringLiteral("n_q"), QStringLiteral("1"));
+  EXPECT_FALSE(page.has_plot()) << "no decoding with 132 heads";
+  page.choose(QStringLiteral("heads"), QStringLiteral("1 × 16"));
   EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::keys_axis{.n_q = 1}));
   EXPECT_EQ(page.file_stem(), "io-d128-nq1-1x16");
   plot->replot();
