@@ -165,7 +165,7 @@ QString FacetBar::text_of(const std::vector<std::pair<std::size_t, analysis::Fac
     const QString text = facet_value_text(facet, value);
     // A word needs no label.
     const bool number = !text.isEmpty() && text.front().isDigit();
-    words << (number || facet.quiet ? qtext(facet.label) + QLatin1Char(' ') + text : text);
+    words << (number || facet.quiet ? lowercase_label(qtext(facet.label)) + QLatin1Char(' ') + text : text);
   }
   return words.join(QStringLiteral(", "));
 }
@@ -174,9 +174,9 @@ QString FacetBar::text_of_choices() const {
   std::vector<std::pair<std::size_t, analysis::FacetValue>> values;
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const ProblemFilter::State& state = filter_.state(f);
-    if (!state.has_value()) continue;
     const analysis::Facet& facet = *filter_.facets()[f];
-    if (state.value().text != facet.usual || (facet.always_shown && !facet.quiet)) values.emplace_back(f, state.value());
+    if (!state.has_value() || !chips_[f]->is_set_visible()) continue;
+    if (!facet.quiet || state.value().text != facet.usual) values.emplace_back(f, state.value());
   }
   return text_of(values);
 }

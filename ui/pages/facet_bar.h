@@ -35,8 +35,9 @@ class FacetBar : public QWidget {
   void refresh(const Values& values);
   /// Chooses the problem of a point. state() does not contain these choices: a later start shows those of the user.
   void choose_problem(const analysis::PointTable& table, analysis::Row row);
-  /// Choices in words: "d 128, N 4096, full, 1 × 16"; only of these facets, if any are given.
+  /// Values in words: "d 128, N 4096, full, batch × heads 1 × 16".
   [[nodiscard]] QString text_of(const std::vector<std::pair<std::size_t, analysis::FacetValue>>& values) const;
+  /// The choices that have a chip.
   [[nodiscard]] QString text_of_choices() const;
   /// Chips of the facets, in the order of the filter.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }

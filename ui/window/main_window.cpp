@@ -449,6 +449,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(msg::window::key_copy_page{})},
                            {QStringLiteral("Ctrl+R"), qtext(msg::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(msg::window::key_explore{})},
+                           {QStringLiteral("Ctrl+T"), qtext(msg::window::key_table{})},
                            {QStringLiteral("F7, F8, F9"), qtext(msg::window::key_panels{})},
                            {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(msg::window::key_text{})}});
   for (const Page* page : pages_) {

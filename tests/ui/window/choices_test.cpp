@@ -205,6 +205,30 @@ TEST_F(ChoicesTest, ASelectedPointIsShownOnEveryPage) {
   }
 }
 
+TEST_F(ChoicesTest, RooflineSwitchesToTheDeviceOfTheSelectedPoint) {
+  const QString other = folder.filePath("other.attnscope");
+  fixtures::write_file(other, {{.preset = "custom", .points = two_dimensions(), .gpu = "NVIDIA H100 SXM"}});
+  ASSERT_EQ(window.workspace().open_blocking(other), QString());
+  window.show_page(QStringLiteral("roofline"));
+  wait_until_idle();
+  auto& page = page_of<RooflinePage>(window);
+  page.wait_until_idle();
+  const QString before = page.shown().device;
+  const PointSet& points = *window.workspace().visible();
+  Row wanted = 0;
+  while (points.run_of(wanted)->file != other) ++wanted;
+  ASSERT_EQ(points[wanted].spec.problem.d, 128);
+  page.mark(points[wanted]);
+  wait_until_idle();
+  EXPECT_NE(page.shown().device, before);
+  EXPECT_TRUE(page.is_mark_shown());
+  auto* note = page.findChild<QLabel*>(QStringLiteral("followed"));
+  EXPECT_TRUE(note->isVisible());
+  EXPECT_TRUE(note->text().contains(page.shown().device)) << note->text().toStdString();
+  follow_link(*note, QStringLiteral("back"));
+  EXPECT_EQ(page.shown().device, before);
+}
+
 TEST_F(ChoicesTest, EveryContextMenuOffersExploreAndReset) {
   const PointSet& points = *window.workspace().visible();
   window.select(points[0]);
