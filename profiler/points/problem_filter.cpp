@@ -220,7 +220,8 @@ std::vector<ProblemFilter::Alternative> ProblemFilter::nearest(const PointTable&
   };
   std::vector<Found> best;
   const auto is_equal = [&](Row a, Row b) {
-    return std::ranges::all_of(wanted, [&](const Wanted& each) { return each.column->codes[a] == each.column->codes[b]; });
+    return std::ranges::all_of(wanted,
+                               [&](const Wanted& each) { return each.column->codes[a] == each.column->codes[b]; });
   };
   for (const Row row : rows) {
     double distance = 0;

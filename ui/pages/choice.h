@@ -20,9 +20,9 @@ namespace attnscope::ui {
 
 struct Option {
   QString text;
-  QString id;          ///< Saved; identifies the option.
-  QString full = {};   ///< Full text if `text` is shortened; shown as a tooltip.
-  QString group = {};  ///< Title of the submenu that contains the option; empty: none.
+  QString id;             ///< Saved; identifies the option.
+  QString full = {};      ///< Full text if `text` is shortened; shown as a tooltip.
+  QString group = {};     ///< Title of the submenu that contains the option; empty: none.
   bool available = true;  ///< False: no points with the other choices.
   bool operator==(const Option&) const = default;
 };

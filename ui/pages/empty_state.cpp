@@ -144,7 +144,8 @@ void EmptyState::set_text(const EmptyStateText& words) {
   const std::size_t all = workspace_ == nullptr ? 0 : workspace_->checked_points();
   const QString sample = words.sample.empty() ? QString() : find_sample(words.sample);
   if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
-    text += QStringLiteral("<p>%1</p>").arg(link_to(sample, qtext(msg::empty_page::open_sample{.sample = words.sample})));
+    text +=
+        QStringLiteral("<p>%1</p>").arg(link_to(sample, qtext(msg::empty_page::open_sample{.sample = words.sample})));
   }
   if (left > 0 && left < all)
     text += QStringLiteral("<p>%1</p>").arg(qtext(msg::empty_page::some_filtered{.all = all, .shown = left}));

@@ -22,8 +22,8 @@ struct EmptyStateText {
     QString text;
     std::function<void()> run;
   };
-  std::vector<Action> nearest = {};      ///< Nearest combinations with points.
-  std::function<void()> collect = {};    ///< Fills the form for a collection; null: not offered.
+  std::vector<Action> nearest = {};    ///< Nearest combinations with points.
+  std::function<void()> collect = {};  ///< Fills the form for a collection; null: not offered.
 };
 
 /// Returns why no point is visible and what to do: all filtered out, no file open, file loading, sweep without points

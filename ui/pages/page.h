@@ -76,8 +76,8 @@ class Page : public QWidget {
   /// included, for their height at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
-  /// Marks the point that was selected last on any page; a hidden page marks it when shown. `follow`: the page shows the
-  /// point's problem if it has the point. Does not emit point_selected().
+  /// Marks the point that was selected last on any page; a hidden page marks it when shown. `follow`: the page shows
+  /// the point's problem if it has the point. Does not emit point_selected().
   void mark(const ShownPoint& point, bool follow = true);
   [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
   /// Returns whether the marked point is visible on the page.
@@ -153,7 +153,7 @@ class Page : public QWidget {
   QJsonObject defaults_;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
-  bool mark_pending_ = false;   ///< marked_ has to be shown when the page is shown.
+  bool mark_pending_ = false;  ///< marked_ has to be shown when the page is shown.
   bool follow_pending_ = false;
   bool mark_outdated_ = false;  ///< The content changed since the mark was shown.
   bool mark_shown_ = false;

@@ -196,8 +196,8 @@ void ProblemPage::add_followed_note(QVBoxLayout& column) {
 void ProblemPage::note_followed(const QString& change, std::function<void()> back) {
   followed_changes_ << change;
   followed_backs_.insert(followed_backs_.begin(), std::move(back));
-  followed_->setText(qtext(msg::page::followed{
-      .changes = followed_changes_.join(QStringLiteral(", ")).toHtmlEscaped().toStdString()}));
+  followed_->setText(qtext(
+      msg::page::followed{.changes = followed_changes_.join(QStringLiteral(", ")).toHtmlEscaped().toStdString()}));
   followed_->show();
 }
 
@@ -232,9 +232,9 @@ void ProblemPage::follow(const ShownPoint& point) {
 
 std::optional<EmptyStateText> ProblemPage::absent_text(const Message& what) {
   if (!filter_.empty() || candidates_->empty()) return {};
-  EmptyStateText text{qtext(msg::page::absent{.choices = facets_->text_of_choices().toStdString(), .what = what})
-                          .toHtmlEscaped(),
-                      qtext(msg::page::nearest{})};
+  EmptyStateText text{
+      qtext(msg::page::absent{.choices = facets_->text_of_choices().toStdString(), .what = what}).toHtmlEscaped(),
+      qtext(msg::page::nearest{})};
   const std::vector<ProblemFilter::Alternative> nearest =
       filter_.nearest(points_->table(), *candidates_, offered_alternatives);
   for (const ProblemFilter::Alternative& each : nearest) {

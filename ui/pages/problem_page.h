@@ -108,7 +108,7 @@ class ProblemPage : public Page {
   QString shown_query_;                      ///< Query of the points that are shown.
   std::shared_ptr<const PointSet> points_;   ///< All visible points; the filter's rows are those of the shown problem.
   std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
-  std::string candidates_key_;                    ///< `of` of the search that found the candidates.
+  std::string candidates_key_;                      ///< `of` of the search that found the candidates.
   std::shared_ptr<const FacetBar::Values> values_;  ///< Facet values of the candidates; null: not computed yet.
   bool starting_ = true;  ///< The first files are still loading, or choices were restored since.
   FacetBar* facets_;

@@ -48,10 +48,11 @@ void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap&
   unit_ = unit_scale(map.maximum.value_or(1), map.unit);
   if (!same_shape) selected_.reset();
   cursor_.reset();
-  setAccessibleName(map.empty()                  ? qtext(msg::tile_map::name{})
-                    : !title_.headline.isEmpty() ? title_.headline
-                                                 : qtext(msg::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
-                                                                    .rows = axis_title(map.y).toStdString()}));
+  setAccessibleName(map.empty() ? qtext(msg::tile_map::name{})
+                    : !title_.headline.isEmpty()
+                        ? title_.headline
+                        : qtext(msg::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
+                                                            .rows = axis_title(map.y).toStdString()}));
   overlay_->clear();
   invalidate();
 }

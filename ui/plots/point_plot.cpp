@@ -309,7 +309,7 @@ std::optional<std::size_t> PointPlot::next_mark(int key) const {
 void PointPlot::move_cursor(std::size_t mark) {
   cursor_ = mark;
   const QPointF at = pixel_of(marks_[mark]);
-  hover_at(at);  // moves the crosshair
+  hover_at(at);                                                  // moves the crosshair
   overlay_->show_content(read_out(marks_[mark]), at.toPoint());  // exactly this mark, if several coincide
   overlay_->set_cursor(at);
   announce_cursor(*this, *this);

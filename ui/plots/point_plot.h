@@ -135,7 +135,7 @@ class PointPlot : public FrameSyncedPlot, public PlotCursor {
 
   std::optional<ShownPoint> selected_;
   std::optional<std::size_t> cursor_;  ///< Index into `marks_`.
-  std::vector<QCPGraph*> rings_;  ///< Halos and rings of the selection.
+  std::vector<QCPGraph*> rings_;       ///< Halos and rings of the selection.
   QPoint pressed_;
 };
 

@@ -174,7 +174,8 @@ void MainWindow::show_plot_table() {
     return show_result({}, QStringLiteral("This page has no values."), Banner::Topic::choice);
   }
   const QString title = page.has_plot() ? page.picture().title : tabs_->tabText(tabs_->currentIndex());
-  auto* dialog = new ValuesDialog(qtext(msg::window::plot_table_title{.title = title.toStdString()}), page.values(), this);
+  auto* dialog =
+      new ValuesDialog(qtext(msg::window::plot_table_title{.title = title.toStdString()}), page.values(), this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->open();
 }

@@ -68,8 +68,8 @@ TEST_F(AccessibilityTest, PlotsAreChartsWithNameValueAndSelection) {
     Page& page = *window.page(QString::fromLatin1(id));
     page.wait_until_idle();
     if (!page.has_plot()) continue;  // the sample has no law
-    QWidget& plot = qobject_cast<TileHeatmapPage*>(&page) != nullptr ? *page_of<TileHeatmapPage>(window).heatmap()
-                                                                     : *page.view();
+    QWidget& plot =
+        qobject_cast<TileHeatmapPage*>(&page) != nullptr ? *page_of<TileHeatmapPage>(window).heatmap() : *page.view();
     QAccessibleInterface* chart = QAccessible::queryAccessibleInterface(&plot);
     ASSERT_NE(chart, nullptr) << id;
     EXPECT_EQ(chart->role(), QAccessible::Chart) << id;
