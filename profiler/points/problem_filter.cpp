@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 
@@ -110,6 +111,7 @@ std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, con
     options.push_back(column.values[each.code]);
   }
   State& state = states_[facet];
+  state.absent.reset();
   state.options = FacetOptions(std::move(options));
   const auto widest =
       std::ranges::max_element(coverage, {}, [](const Coverage& each) { return std::pair(each.ours, each.all); });
@@ -141,21 +143,48 @@ void ProblemFilter::restrict_to(const std::vector<FacetPtr>& facets, FacetPtr sp
   spread_ = std::move(spread);
 }
 
+void ProblemFilter::reset() {
+  touched_ = false;
+  std::ranges::fill(explicit_, std::string());
+  reset_automatic();
+}
+
 void ProblemFilter::reset_automatic() {
-  std::ranges::fill(automatic_, std::string());
+  if (!touched_) std::ranges::fill(automatic_, std::string());
+}
+
+std::string ProblemFilter::kept_id(std::size_t facet, const CodeColumn& column, const std::vector<Row>& rows) const {
+  if (!explicit_[facet].empty()) return explicit_[facet];
+  if (!touched_) return {};
+  const auto value = std::ranges::find(column.values, automatic_[facet], &FacetValue::id);
+  const auto code = static_cast<std::uint32_t>(value - column.values.begin());
+  const bool occurs = std::ranges::any_of(rows, [&](Row row) { return column.codes[row] == code; });
+  return occurs ? automatic_[facet] : std::string();
 }
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
+  const std::vector<Row> all = rows;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    if (!active_[f]) {
-      states_[f] = {};
+    State& state = states_[f];
+    if (!active_[f] || all.empty()) {
+      state = {};
       continue;
     }
-    const std::vector<std::uint32_t> codes = compute_options(f, table, rows);
-    if (states_[f].current < 0) continue;
-    automatic_[f] = states_[f].value().id();
     const CodeColumn& column = table.codes(*facets_[f]);
-    const std::uint32_t wanted = codes[static_cast<std::size_t>(states_[f].current)];
+    // After a choice without points, the other facets keep theirs, or have the widest value of all points.
+    const bool none = rows.empty();
+    const std::vector<std::uint32_t> codes = compute_options(f, table, none ? all : rows);
+    const std::string kept = kept_id(f, column, all);
+    if (none || (!kept.empty() && state.value().id() != kept)) {
+      const auto found = std::ranges::find(column.values, kept, &FacetValue::id);
+      state.absent = kept.empty() ? state.value() : found == column.values.end() ? FacetValue{0, kept} : *found;
+      if (none) state.options = {};
+      state.current = -1;
+      rows.clear();
+    }
+    automatic_[f] = state.value().id();
+    if (rows.empty()) continue;
+    const std::uint32_t wanted = codes[static_cast<std::size_t>(state.current)];
     std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
   }
   rows_ = std::move(rows);
@@ -163,7 +192,54 @@ void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
 
 void ProblemFilter::choose(std::size_t facet, std::string_view id) {
   explicit_[facet] = id;
-  std::fill(automatic_.begin() + static_cast<std::ptrdiff_t>(facet), automatic_.end(), std::string());
+  touched_ = true;
+  if (id.empty()) automatic_[facet].clear();
+}
+
+std::vector<ProblemFilter::Alternative> ProblemFilter::nearest(const PointTable& table, const std::vector<Row>& rows,
+                                                               std::size_t count) const {
+  struct Wanted {
+    std::size_t facet;
+    const CodeColumn* column;
+    std::vector<double> distance;  ///< of each code; 0: the chosen value
+  };
+  std::vector<Wanted> wanted;
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    if (!active_[f] || !states_[f].has_value()) continue;
+    const CodeColumn& column = table.codes(*facets_[f]);
+    const FacetValue& value = states_[f].value();
+    Wanted& each = wanted.emplace_back(Wanted{f, &column, {}});
+    for (const FacetValue& other : column.values) {
+      const double apart = std::abs(std::log2(1 + std::abs(other.order)) - std::log2(1 + std::abs(value.order)));
+      each.distance.push_back(other == value ? 0 : 1 + apart / (100 + apart));
+    }
+  }
+  struct Found {
+    double distance;
+    Row row;
+  };
+  std::vector<Found> best;
+  const auto is_equal = [&](Row a, Row b) {
+    return std::ranges::all_of(wanted,
+                               [&](const Wanted& each) { return each.column->codes[a] == each.column->codes[b]; });
+  };
+  for (const Row row : rows) {
+    double distance = 0;
+    for (const Wanted& each : wanted) distance += each.distance[each.column->codes[row]];
+    if (best.size() == count && distance >= best.back().distance) continue;
+    if (std::ranges::any_of(best, [&](const Found& found) { return is_equal(found.row, row); })) continue;
+    best.insert(std::ranges::upper_bound(best, distance, {}, &Found::distance), {distance, row});
+    if (best.size() > count) best.pop_back();
+  }
+  std::vector<Alternative> alternatives;
+  for (const Found& found : best) {
+    Alternative& made = alternatives.emplace_back(Alternative{.changes = {}, .row = found.row});
+    for (const Wanted& each : wanted) {
+      const std::uint32_t code = each.column->codes[found.row];
+      if (each.distance[code] > 0) made.changes.emplace_back(each.facet, each.column->values[code]);
+    }
+  }
+  return alternatives;
 }
 
 void ProblemFilter::for_each_problem(const PointTable& table, std::vector<Row> rows,
@@ -198,7 +274,7 @@ std::string ProblemFilter::summary() const {
   std::string words;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
     const State& state = states_[f];
-    if (state.current < 0) continue;
+    if (!state.has_value()) continue;
     const std::string& text = state.value().text;
     const Facet& facet = *facets_[f];
     if (facet.quiet && !facet.titled && state.options.size() < 2 && text == facet.usual) continue;
@@ -213,7 +289,7 @@ std::string ProblemFilter::stem() const {
   std::string stem;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
     const State& state = states_[f];
-    if (state.current < 0) continue;
+    if (!state.has_value()) continue;
     const Facet& facet = *facets_[f];
     const FacetValue& value = state.value();
     const bool included =

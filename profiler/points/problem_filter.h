@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces points to one problem, facet by facet. Each facet offers only values that remain after the previous choices,
-// so no combination is empty.
+// Reduces points to one problem, facet by facet. Each facet offers the values that remain after the previous choices. A
+// choice without points is kept; nearest() then names combinations that have points.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,22 +41,32 @@ class ProblemFilter {
 
   struct State {
     FacetOptions options;
-    int current = -1;  ///< -1 if there are no points
+    int current = -1;                  ///< -1 if the combination has no points
+    std::optional<FacetValue> absent;  ///< the kept value if the combination has no points
 
-    /// Pre: current >= 0.
-    [[nodiscard]] const FacetValue& value() const { return options[static_cast<std::size_t>(current)]; }
+    [[nodiscard]] bool has_value() const { return current >= 0 || absent; }
+    /// Pre: has_value().
+    [[nodiscard]] const FacetValue& value() const {
+      return absent ? *absent : options[static_cast<std::size_t>(current)];
+    }
   };
   /// Restricts filtering to these facets with a new `spread`; missing ones are appended. Other facets have no options
   /// but keep their choice. Call update() afterwards.
   void restrict_to(const std::vector<FacetPtr>& facets, FacetPtr spread);
   [[nodiscard]] bool is_active(std::size_t facet) const { return active_[facet]; }
-  /// Computes the options for these rows. Keeps explicit choices, and automatic choices of earlier updates, if still
-  /// possible, so that new points do not change the view.
+  /// Computes the options for these rows. Keeps explicit choices even without points, and automatic choices of earlier
+  /// updates if still possible, so that new points do not change the view.
   void update(const PointTable& table, std::vector<Row> rows);
-  /// Chooses a value by id; later facets without an explicit choice are recomputed. An empty id resets the facet to
-  /// automatic.
+  /// Chooses a value by id. From then on, update() also keeps automatic choices without points, so that a choice
+  /// changes no other one. An empty id resets the facet to automatic.
   void choose(std::size_t facet, std::string_view id);
-  /// Makes the next update() recompute automatic choices; explicit choices are kept.
+  /// Like choose(), for a saved choice: automatic choices are still recomputed if they have no points.
+  void restore(std::size_t facet, std::string_view id) { explicit_[facet] = id; }
+  /// Returns whether choose() was called since the last reset().
+  [[nodiscard]] bool is_touched() const { return touched_; }
+  /// Makes all choices automatic.
+  void reset();
+  /// Makes the next update() recompute automatic choices, unless is_touched(); explicit choices are kept.
   void reset_automatic();
   /// Id of the explicit choice, even if it is not available; empty if automatic.
   [[nodiscard]] const std::string& chosen(std::size_t facet) const { return explicit_[facet]; }
@@ -75,11 +86,21 @@ class ProblemFilter {
   [[nodiscard]] std::string summary() const;
   /// "-d128-causal-1x132", for file names; omits default values.
   [[nodiscard]] std::string stem() const;
+  /// A combination with points, by its difference from the current choices.
+  struct Alternative {
+    std::vector<std::pair<std::size_t, FacetValue>> changes;  ///< facets with other values, in facet order
+    Row row = 0;                                              ///< one of its points
+  };
+  /// Returns the combinations of `rows` with the fewest changes, nearest first; for equally many, the nearer values.
+  [[nodiscard]] std::vector<Alternative> nearest(const PointTable&, const std::vector<Row>& rows,
+                                                 std::size_t count) const;
   /// Index of a facet by label or key, facets().size() if unknown; ids of its options under the current choices.
   [[nodiscard]] std::size_t index_of(std::string_view label) const;
   [[nodiscard]] std::vector<std::string> options(std::string_view label) const;
 
  private:
+  /// Id of the value to keep without points; empty: none.
+  [[nodiscard]] std::string kept_id(std::size_t facet, const CodeColumn& column, const std::vector<Row>& rows) const;
   /// Computes a facet's options; returns their codes.
   std::vector<std::uint32_t> compute_options(std::size_t facet, const PointTable& table, const std::vector<Row>& rows);
   void visit_combinations(std::size_t facet, const PointTable& table, std::vector<Row> rows,
@@ -91,6 +112,7 @@ class ProblemFilter {
   std::vector<State> states_;
   std::vector<std::string> explicit_;   ///< explicit choices; empty: automatic
   std::vector<std::string> automatic_;  ///< last choices of update(); empty: none
+  bool touched_ = false;                ///< the user made a choice
   std::vector<Row> rows_;
 };
 

@@ -20,6 +20,7 @@ void IdChoice::choose(const QString& id) {
 
 void IdChoice::set_id(const QString& id) {
   if (is_valid_id_ && !is_valid_id_(id)) return;
+  if (id_ != id) text_.clear();
   id_ = id;
   show();
 }
@@ -28,6 +29,17 @@ void IdChoice::offer(std::vector<Option> options, int otherwise) {
   options_ = std::move(options);
   fallback_ = otherwise;
   show();
+}
+
+void IdChoice::offer_available(std::vector<Option> options) {
+  from_data_ = true;
+  const auto chosen = std::ranges::find(options, id_, &Option::id);
+  if (chosen != options.end()) {
+    text_ = chosen->text;
+  } else if (!id_.isEmpty()) {
+    options.push_back({.text = text_.isEmpty() ? id_ : text_, .id = id_, .available = false});
+  }
+  offer(std::move(options));
 }
 
 const Option* IdChoice::shown() const {

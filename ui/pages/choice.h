@@ -20,9 +20,10 @@ namespace attnscope::ui {
 
 struct Option {
   QString text;
-  QString id;          ///< Saved; identifies the option.
-  QString full = {};   ///< Full text if `text` is shortened; shown as a tooltip.
-  QString group = {};  ///< Title of the submenu that contains the option; empty: none.
+  QString id;             ///< Saved; identifies the option.
+  QString full = {};      ///< Full text if `text` is shortened; shown as a tooltip.
+  QString group = {};     ///< Title of the submenu that contains the option; empty: none.
+  bool available = true;  ///< False: no points with the other choices.
   bool operator==(const Option&) const = default;
 };
 
@@ -45,6 +46,9 @@ class IdChoice {
   /// Sets the options that are offered now. If the chosen id is not among them, the option at index `otherwise` is
   /// shown; -1: none.
   void offer(std::vector<Option> options, int otherwise = 0);
+  /// Like offer(), for values that the data determine: a chosen id that is not among the options stays chosen, as an
+  /// option that is not available. Without a choice the first option is shown, and marked as automatic.
+  void offer_available(std::vector<Option> options);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   /// The option that is shown; differs from the chosen id if that is not offered. Null: none.
   [[nodiscard]] const Option* shown() const;
@@ -53,7 +57,10 @@ class IdChoice {
   /// Connects the editor that shows the options. A pick calls `picked`, or choose() if `picked` is empty.
   template <class Editor>
   Editor* attach_editor(Editor* editor, std::function<void(const QString&)> picked = {}) {
-    show_ = [editor](const std::vector<Option>& options, int place) { editor->show_options(options, place); };
+    show_ = [this, editor](const std::vector<Option>& options, int place) {
+      editor->show_options(options, place);
+      if constexpr (requires { editor->set_automatic(true); }) editor->set_automatic(from_data_ && empty());
+    };
     if (!picked) picked = [this](const QString& id) { choose(id); };
     QObject::connect(editor, &Editor::picked, editor, std::move(picked));
     show();
@@ -66,8 +73,10 @@ class IdChoice {
   std::function<void()> changed_;
   std::function<bool(const QString&)> is_valid_id_;
   QString id_;
+  QString text_;  ///< Text of the chosen option when it was last available.
   std::vector<Option> options_;
   int fallback_ = 0;
+  bool from_data_ = false;
   std::function<void(const std::vector<Option>&, int)> show_;
 };
 

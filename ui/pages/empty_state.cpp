@@ -14,6 +14,12 @@ namespace attnscope::ui {
 namespace {
 
 constexpr char clear_link[] = "clear";  // Link target used in the messages.
+constexpr char collect_link[] = "collect";
+constexpr char show_link[] = "show:";  // Followed by the index in EmptyStateText::nearest.
+
+QString link_to(const QString& target, const QString& text) {
+  return QStringLiteral("<a href=\"%1\">%2</a>").arg(target.toHtmlEscaped(), text.toHtmlEscaped());
+}
 
 QString run_text(const RunInfo& run) {
   constexpr qsizetype most = 80;
@@ -107,25 +113,39 @@ EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), 
   setTextFormat(Qt::RichText);
   setMargin(24);
   setTextInteractionFlags(Qt::TextBrowserInteraction);
-  if (workspace_ == nullptr) return;
-  connect(this, &QLabel::linkActivated, this, [this](const QString& link) {
-    if (link == QLatin1String(clear_link)) {
-      (void)workspace_->set_query({});
-    } else {
-      workspace_->open(link);
-    }
-  });
+  if (workspace_ != nullptr) connect(this, &QLabel::linkActivated, this, &EmptyState::follow_link);
+}
+
+void EmptyState::follow_link(const QString& link) {
+  const EmptyStateText shown = shown_;  // Copied, because the action may change the text.
+  if (link == QLatin1String(clear_link)) {
+    (void)workspace_->set_query({});
+  } else if (link == QLatin1String(collect_link)) {
+    shown.collect();
+  } else if (link.startsWith(QLatin1String(show_link))) {
+    shown.nearest[link.mid(QLatin1String(show_link).size()).toUInt()].run();
+  } else {
+    workspace_->open(link);
+  }
 }
 
 void EmptyState::set_text(const EmptyStateText& words) {
+  shown_ = words;
   QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
+  for (std::size_t i = 0; i < words.nearest.size(); ++i) {
+    text += QStringLiteral("<p>%1&nbsp;&nbsp;%2</p>")
+                .arg(words.nearest[i].text.toHtmlEscaped(),
+                     link_to(QLatin1String(show_link) + QString::number(i), qtext(msg::empty_page::show{})));
+  }
+  if (words.collect) {
+    text += QStringLiteral("<p>%1</p>").arg(link_to(QLatin1String(collect_link), qtext(msg::empty_page::collect{})));
+  }
   const Row left = workspace_ == nullptr ? 0 : workspace_->visible()->size();
   const std::size_t all = workspace_ == nullptr ? 0 : workspace_->checked_points();
   const QString sample = words.sample.empty() ? QString() : find_sample(words.sample);
   if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
     text +=
-        QStringLiteral("<p><a href=\"%1\">%2</a></p>")
-            .arg(sample.toHtmlEscaped(), qtext(msg::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
+        QStringLiteral("<p>%1</p>").arg(link_to(sample, qtext(msg::empty_page::open_sample{.sample = words.sample})));
   }
   if (left > 0 && left < all)
     text += QStringLiteral("<p>%1</p>").arg(qtext(msg::empty_page::some_filtered{.all = all, .shown = left}));

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <QLabel>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "profiler/points/point_table.h"
 #include "ui/runs/workspace.h"
@@ -16,6 +18,12 @@ struct EmptyStateText {
   QString text;  ///< Rich text.
   /// Name of a recorded sample with suitable data (profiler/files/recorded_samples.h); empty: none.
   std::string_view sample = {};
+  struct Action {
+    QString text;
+    std::function<void()> run;
+  };
+  std::vector<Action> nearest = {};    ///< Nearest combinations with points.
+  std::function<void()> collect = {};  ///< Fills the form for a collection; null: not offered.
 };
 
 /// Returns why no point is visible and what to do: all filtered out, no file open, file loading, sweep without points
@@ -36,7 +44,10 @@ class EmptyState : public QLabel {
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
  private:
+  void follow_link(const QString& link);
+
   Workspace* workspace_;
+  EmptyStateText shown_;
 };
 
 /// Returns the outcomes and one reason for each if no point of the table ran. Null if a point ran or the table is

@@ -120,38 +120,84 @@ void FacetBar::fill_options_menu() {
 QJsonObject FacetBar::state() const {
   QJsonObject state;
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
-    if (!filter_.chosen(f).empty()) state[key_of(*filter_.facets()[f])] = QString::fromStdString(filter_.chosen(f));
+    const std::string& chosen = filter_.chosen(f);
+    if (chosen.empty()) continue;
+    const QString key = key_of(*filter_.facets()[f]);
+    const auto visited = visited_.find(key);
+    if (visited == visited_.end() || visited->second != chosen) {
+      state[key] = QString::fromStdString(chosen);
+    } else if (before_visit_.contains(key)) {
+      state[key] = before_visit_[key];
+    }
   }
   return state;
+}
+
+void FacetBar::reset() {
+  visited_.clear();
+  filter_.reset();
 }
 
 void FacetBar::restore(const QJsonObject& state) {
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const QJsonValue value = state[key_of(*filter_.facets()[f])];
-    if (value.isString()) filter_.choose(f, value.toString().toStdString());
+    if (value.isString()) filter_.restore(f, value.toString().toStdString());
   }
 }
 
 void FacetBar::choose_problem(const analysis::PointTable& table, analysis::Row row) {
+  before_visit_ = state();
+  visited_.clear();
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.is_active(f)) continue;
     const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
-    filter_.choose(f, column.values[column.codes[row]].id());
+    const std::string& id = column.values[column.codes[row]].id();
+    if (filter_.state(f).has_value() && filter_.state(f).value().id() == id) continue;
+    visited_[key_of(*filter_.facets()[f])] = id;
+    filter_.choose(f, id);
   }
 }
 
-FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::PointTable& table,
-                                   const std::vector<Row>& rows) {
-  Texts texts;
+QString FacetBar::text_of(const std::vector<std::pair<std::size_t, analysis::FacetValue>>& values) const {
+  QStringList words;
+  for (const auto& [f, value] : values) {
+    const analysis::Facet& facet = *filter_.facets()[f];
+    const QString text = facet_value_text(facet, value);
+    // A word needs no label.
+    const bool number = !text.isEmpty() && text.front().isDigit();
+    words << (number || facet.quiet ? lowercase_label(qtext(facet.label)) + QLatin1Char(' ') + text : text);
+  }
+  return words.join(QStringLiteral(", "));
+}
+
+QString FacetBar::text_of_choices() const {
+  std::vector<std::pair<std::size_t, analysis::FacetValue>> values;
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const ProblemFilter::State& state = filter_.state(f);
+    const analysis::Facet& facet = *filter_.facets()[f];
+    if (!state.has_value() || !chips_[f]->is_set_visible()) continue;
+    if (!facet.quiet || state.value().text != facet.usual) values.emplace_back(f, state.value());
+  }
+  return text_of(values);
+}
+
+FacetBar::Values FacetBar::values_of(const ProblemFilter& filter, const analysis::PointTable& table,
+                                     const std::vector<Row>& rows) {
+  Values values;
   for (const analysis::FacetPtr& facet : filter.facets()) {
     const analysis::CodeColumn& column = table.codes(*facet);
     std::vector<bool> there(column.values.size());
     for (const Row row : rows) there[column.codes[row]] = true;
-    QStringList& of_facet = texts.emplace_back();
+    std::vector<Option>& of_facet = values.emplace_back();
     for (std::size_t code = 0; code < there.size(); ++code) {
-      if (there[code]) of_facet << facet_value_text(*facet, column.values[code]);
+      const analysis::FacetValue& value = column.values[code];
+      if (!there[code]) continue;
+      of_facet.push_back({.text = facet_value_text(*facet, value),
+                          .id = QString::fromStdString(value.id()),
+                          .full = QString::fromStdString(value.full)});
     }
   }
-  return texts;
+  return values;
 }
 
 FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help) {
@@ -175,32 +221,26 @@ FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QS
   return chip;
 }
 
-void FacetBar::refresh(const Texts& texts) {
+void FacetBar::refresh(const Values& values) {
   add_filter_chips();
   for (std::size_t f = 0; f < chips_.size(); ++f) {
-    chips_[f]->set_texts(texts[f]);
-    chips_[f]->setVisible(filter_.is_active(f) &&
-                          (texts[f].size() > 1 || (texts[f].size() == 1 && filter_.facets()[f]->always_shown)));
     const ProblemFilter::State& state = filter_.state(f);
-    std::vector<Option> options;
-    for (const analysis::FacetValue& value : state.options) {
-      options.push_back({.text = facet_value_text(*filter_.facets()[f], value),
-                         .id = QString::fromStdString(value.id()),
-                         .full = QString::fromStdString(value.full)});
+    std::vector<Option> options = values[f];
+    const QString chosen = state.has_value() ? QString::fromStdString(state.value().id()) : QString();
+    if (state.has_value() && std::ranges::find(options, chosen, &Option::id) == options.end()) {
+      options.push_back({.text = facet_value_text(*filter_.facets()[f], state.value()), .id = chosen});
     }
-    chips_[f]->offer(std::move(options), state.current);
+    chips_[f]->setVisible(filter_.is_active(f) &&
+                          (options.size() > 1 || (options.size() == 1 && filter_.facets()[f]->always_shown)));
+    std::set<QString> available;
+    for (const analysis::FacetValue& value : state.options) available.insert(QString::fromStdString(value.id()));
+    for (Option& option : options) option.available = available.contains(option.id);
+    const auto current = std::ranges::find(options, chosen, &Option::id);
+    const int place = state.has_value() ? static_cast<int>(current - options.begin()) : -1;
+    chips_[f]->show_options(options, place);
+    chips_[f]->set_automatic(state.has_value() && filter_.chosen(f).empty());
   }
   schedule_fold();  // The options may change the chip's width.
-}
-
-void FilteredPoints::apply_filter(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
-  if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr ||
-      texts->size() != filter.facets().size()) {
-    points = std::move(of);
-    candidates = std::make_shared<const std::vector<Row>>(std::move(rows));
-    texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter, points->table(), *candidates));
-  }
-  filter.update(points->table(), *candidates);
 }
 
 }  // namespace attnscope::ui

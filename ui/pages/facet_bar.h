@@ -7,7 +7,10 @@
 #include <QString>
 #include <QWidget>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "ui/pages/choice.h"
@@ -23,14 +26,19 @@ class FacetBar : public QWidget {
  public:
   explicit FacetBar(ProblemFilter& filter, QWidget* parent = nullptr);
 
-  /// Values of each facet among the candidate rows; they determine the chip widths.
-  using Texts = std::vector<QStringList>;
+  /// Values of each facet among the candidate rows.
+  using Values = std::vector<std::vector<Option>>;
   /// Thread-safe.
-  [[nodiscard]] static Texts texts_of(const ProblemFilter& filter, const analysis::PointTable& table,
-                                      const std::vector<Row>& rows);
-  /// Shows the state of the filter. `texts`: values among the candidate rows.
-  void refresh(const Texts& texts);
+  [[nodiscard]] static Values values_of(const ProblemFilter& filter, const analysis::PointTable& table,
+                                        const std::vector<Row>& rows);
+  /// Shows the state of the filter. `values`: values among the candidate rows; all of them are offered.
+  void refresh(const Values& values);
+  /// Chooses the problem of a point. state() does not contain these choices: a later start shows those of the user.
   void choose_problem(const analysis::PointTable& table, analysis::Row row);
+  /// Values in words: "d 128, N 4096, full, batch × heads 1 × 16".
+  [[nodiscard]] QString text_of(const std::vector<std::pair<std::size_t, analysis::FacetValue>>& values) const;
+  /// The choices that have a chip.
+  [[nodiscard]] QString text_of_choices() const;
   /// Chips of the facets, in the order of the filter.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
   /// Adds a chip before those of the filter; takes ownership.
@@ -47,6 +55,7 @@ class FacetBar : public QWidget {
   [[nodiscard]] FacetChip* options_chip() const { return more_; }
   /// Choices that the user made, by facet key.
   [[nodiscard]] QJsonObject state() const;
+  void reset();
   /// The caller has to update the filter afterwards.
   void restore(const QJsonObject& state);
 
@@ -76,18 +85,17 @@ class FacetBar : public QWidget {
   std::vector<FacetChip*> options_;  ///< Always in the menu.
   Toggles* toggles_;
   FacetChip* more_;
+  std::map<QString, std::string> visited_;  ///< Choices by choose_problem().
+  QJsonObject before_visit_;                ///< State before them.
 };
 
 /// Points, the rows that a page can show, and the filter applied to them. Can be built in any thread.
 struct FilteredPoints {
   std::shared_ptr<const PointSet> points;
   std::shared_ptr<const std::vector<Row>> candidates;
-  std::shared_ptr<const FacetBar::Texts> texts;  ///< Null: unknown.
+  std::shared_ptr<const FacetBar::Values> values;  ///< Null: unknown.
   ProblemFilter filter;
   QString query;  ///< Query that selects `points`.
-
-  /// Applies the filter. `points` have to match the query.
-  void apply_filter(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
 };
 
 }  // namespace attnscope::ui

@@ -11,7 +11,9 @@
 #include <map>
 #include <utility>
 
+#include "messages/page.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/persistent_menu.h"
 
@@ -56,19 +58,32 @@ void FacetChip::offer(std::vector<Option> options, int current) {
   current_ = current;
   setEnabled(options_.size() > 1);
   update_accessible_name();
+  update_tooltip();
+  update();
+}
+
+void FacetChip::update_tooltip() {
   QString tip = help_;
   if (current_ >= 0) {
     const Option& chosen = options_[static_cast<std::size_t>(current_)];
     tip += QLatin1Char('\n') + (chosen.full.isEmpty() ? chosen.text : chosen.full);
+    if (!chosen.available) tip += QLatin1Char('\n') + qtext(msg::page::unavailable_help{});
   }
+  if (automatic_) tip += QLatin1Char('\n') + qtext(msg::page::automatic_help{});
   setToolTip(plain_tooltip(tip));
+}
+
+void FacetChip::set_automatic(bool automatic) {
+  if (std::exchange(automatic_, automatic) == automatic) return;
+  update_accessible_name();
+  update_tooltip();
   update();
 }
 
 void FacetChip::update_accessible_name() {
   const QString words = QString(label_ + QLatin1Char(' ') + value()).trimmed();
   setText(QString(words).replace(QLatin1Char('&'), QStringLiteral("&&")));
-  setAccessibleDescription(words);
+  setAccessibleDescription(automatic_ ? words + QStringLiteral(", ") + qtext(msg::page::automatic{}) : words);
 }
 
 void FacetChip::show_text(const QString& words) {
@@ -157,8 +172,11 @@ void FacetChip::paintEvent(QPaintEvent* /*event*/) {
   if (label_shown_) painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, label_);
   room.setLeft(room.left() + label_width());
   room.setRight(room.right() - arrow - chip_gap);
-  painter.setFont(value_font());
-  painter.setPen(isEnabled() ? colors.text : colors.muted);
+  QFont font = value_font();
+  font.setItalic(automatic_);
+  painter.setFont(font);
+  const bool available = current_ < 0 || options_[static_cast<std::size_t>(current_)].available;
+  painter.setPen(isEnabled() && available ? colors.text : colors.muted);
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
                    painter.fontMetrics().elidedText(value(), Qt::ElideRight, room.width()));
   if (!isEnabled()) return;
@@ -207,6 +225,7 @@ void FacetChip::fill_menu() {
       }
       among = made;
     }
+    if (!options_[i].available) text = qtext(msg::page::unavailable{.option = text.toStdString()});
     QAction* entry = among->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
     entry->setCheckable(true);
     entry->setChecked(place == current_);

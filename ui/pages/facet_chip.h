@@ -30,6 +30,9 @@ class FacetChip : public QToolButton {
   void offer(std::vector<Option> options, int current);
   /// Like offer(); the options are also all values that may be shown.
   void show_options(const std::vector<Option>& options, int current);
+  /// Marks the shown option as chosen by the program.
+  void set_automatic(bool automatic);
+  [[nodiscard]] bool is_automatic() const { return automatic_; }
   /// Shown instead of a chosen option.
   void show_text(const QString& words);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
@@ -62,6 +65,7 @@ class FacetChip : public QToolButton {
  private:
   void invalidate_size();
   void update_accessible_name();
+  void update_tooltip();
 
   [[nodiscard]] int label_width() const;
 
@@ -75,6 +79,7 @@ class FacetChip : public QToolButton {
   QStringList texts_;
   std::vector<Option> options_;
   int current_ = -1;
+  bool automatic_ = false;
   QString words_;
 };
 

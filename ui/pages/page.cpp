@@ -35,11 +35,7 @@ void Page::watch(BackgroundWork& work) {
 void Page::handle_result() {
   if (is_waiting()) return;
   update_overlay();
-  if (is_on_screen()) {
-    const bool known = mark_shown_;
-    update_mark();
-    if (mark_shown_ && !known) emit mark_found();
-  }
+  if (is_on_screen()) update_mark();
   emit update_finished();
 }
 
@@ -53,6 +49,13 @@ bool Page::is_up_to_date() const {
 
 void Page::restore(const QJsonObject& state) {
   choices_.restore(state);
+  show_choices();
+}
+
+void Page::reset_view() {
+  choices_.restore(defaults_);
+  reset_choices();
+  for (LegendPlot* plot : findChildren<LegendPlot*>()) plot->show_all();
   show_choices();
 }
 
@@ -147,12 +150,16 @@ void Page::refresh_if_outdated() {
 
 void Page::update_mark() {
   const bool stale = std::exchange(mark_outdated_, false);
-  if (std::exchange(mark_pending_, false)) return show_marked(true);
+  if (std::exchange(mark_pending_, false)) {
+    if (std::exchange(follow_pending_, false)) follow(*marked_);
+    return show_marked(true);
+  }
   if (stale) restore_mark();
 }
 
-void Page::mark(const ShownPoint& point) {
+void Page::mark(const ShownPoint& point, bool follow) {
   marked_ = point;
+  follow_pending_ = follow;
   mark_shown_ = false;
   mark_pending_ = true;
   if (is_on_screen()) refresh_if_outdated();

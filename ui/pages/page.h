@@ -48,6 +48,10 @@ class Page : public QWidget {
   /// Choices of the user. restore() also works before points are loaded, and ignores unknown or missing keys.
   [[nodiscard]] QJsonObject state() const { return choices_.state(); }
   void restore(const QJsonObject& state);
+  /// Makes the current choices those of reset_view().
+  void remember_defaults() { defaults_ = state(); }
+  /// Makes all choices automatic or as remembered, shows all series, and resets the zoom.
+  void reset_view();
 
   /// `words`: progress or result of a measurement of ceilings; empty: none. `busy`: a measurement is running, no other
   /// can start.
@@ -72,17 +76,15 @@ class Page : public QWidget {
   /// included, for their height at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
-  /// Marks the point that was selected last on any page; a hidden page marks it when shown. Does not emit
-  /// point_selected().
-  void mark(const ShownPoint& point);
+  /// Marks the point that was selected last on any page; a hidden page marks it when shown. `follow`: the page shows
+  /// the point's problem if it has the point. Does not emit point_selected().
+  void mark(const ShownPoint& point, bool follow = true);
   [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
   /// Returns whether the marked point is visible on the page.
   [[nodiscard]] bool is_mark_shown() const { return mark_shown_; }
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
-  /// Emitted after a background update if the content now shows the marked point.
-  void mark_found();
   /// Requests to explore this point, or to pin it.
   void explore_requested(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_requested(const attnscope::PointSpec& spec, const QString& gpu);
@@ -91,6 +93,8 @@ class Page : public QWidget {
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
   void update_finished();
+  /// Requests a collection of these points: a preset, empty for any, and axes in `collect` syntax.
+  void collect_requested(const QString& preset, const QStringList& axes);
   /// Requests to measure a GPU's ceilings, or to stop the measurement.
   void device_work_requested(const attnscope::ui::CeilingsTask& work);
   void stop_requested();
@@ -103,6 +107,10 @@ class Page : public QWidget {
   [[nodiscard]] Choices& choices() { return choices_; }
   /// Shows all choices after restore().
   virtual void show_choices() {}
+  /// Makes the choices that depend on the data automatic.
+  virtual void reset_choices() {}
+  /// Shows the problem of a point that was selected on another page, if the page has the point.
+  virtual void follow(const ShownPoint& /*point*/) {}
   /// Rebuilds the page from the visible points. Called by mark_stale() and refresh_if_outdated() only.
   virtual void rebuild_page() {}
   /// Marks a point in the current content without emitting a signal; returns false if it is not shown. `moves`: the
@@ -142,9 +150,11 @@ class Page : public QWidget {
   void place_overlay();
 
   Choices choices_;
+  QJsonObject defaults_;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
-  bool mark_pending_ = false;   ///< marked_ has to be shown when the page is shown.
+  bool mark_pending_ = false;  ///< marked_ has to be shown when the page is shown.
+  bool follow_pending_ = false;
   bool mark_outdated_ = false;  ///< The content changed since the mark was shown.
   bool mark_shown_ = false;
   bool marking_ = false;

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/problem_page.h"
 
+#include <QHBoxLayout>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
+#include "messages/page.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/plan/fields.h"
+#include "ui/text/format.h"
+
 namespace attnscope::ui {
 namespace {
+
+constexpr std::size_t offered_alternatives = 2;
 
 /// Returns whether both filters have the same facets and the same choices of the user.
 bool has_equal_choices(const ProblemFilter& a, const ProblemFilter& b) {
@@ -28,15 +37,29 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
       search_(&ProblemPage::find_points, [this](FilteredPoints now) {
         apply_search(std::move(now));
         candidates_key_ = search_key_;
-        const std::function<void()> show = found_;  // `show` may start another search, which replaces found_.
-        show();
+        show_found();
       }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 5, 10, 4);
   column->setSpacing(5);
-  column->addWidget(facets_);
-  choices().add_group("choices", *facets_);
-  connect(facets_, &FacetBar::chosen, this, [this] { show_problem(); });
+  auto* row = new QHBoxLayout;
+  row->addWidget(facets_, 1);
+  auto* reset = new QToolButton(this);
+  reset->setObjectName(QStringLiteral("reset-view"));
+  reset->setText(qtext(msg::page::reset{}));
+  reset->setToolTip(plain_tooltip(qtext(msg::page::reset_help{})));
+  connect(reset, &QToolButton::clicked, this, &Page::reset_view);
+  row->addWidget(reset, 0, Qt::AlignTop);
+  column->addLayout(row);
+  choices().add([this](QJsonObject& state) { state[QStringLiteral("choices")] = facets_->state(); },
+                [this](const QJsonObject& state) {
+                  facets_->restore(state[QStringLiteral("choices")].toObject());
+                  starting_ = true;
+                });
+  connect(facets_, &FacetBar::chosen, this, [this] {
+    clear_followed();
+    show_problem();
+  });
   follow_visible_points(workspace);
   watch(search_);
 }
@@ -51,6 +74,7 @@ void ProblemPage::set_content(QWidget* content, QWidget* below) {
   auto* column = static_cast<QVBoxLayout*>(layout());
   column->addWidget(both, 1);
   if (below != nullptr) column->addWidget(below);
+  add_followed_note(*column);
   note_ = new ErrorNote(this);
   column->addWidget(note_);
 }
@@ -89,12 +113,14 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 
 void ProblemPage::search_points(const std::string& of, Find find, std::function<void()> show) {
   if (workspace_.is_gathering()) return cancel_search();  // points_changed() follows.
+  // While the first files load, the automatic choices are those of all points that are loaded.
+  if (starting_) filter_.reset_automatic();
   FilteredPoints before = narrowed(workspace_.query());
   before.points = workspace_.visible();
-  const bool has_texts = texts_ != nullptr && texts_->size() == filter_.facets().size();
-  if (before.points != points_ || of != candidates_key_ || !has_texts) {
+  const bool has_values = values_ != nullptr && values_->size() == filter_.facets().size();
+  if (before.points != points_ || of != candidates_key_ || !has_values) {
     before.candidates = nullptr;
-    before.texts = nullptr;
+    before.values = nullptr;
   }
   const std::size_t size = before.points->size();
   search_key_ = of;
@@ -109,14 +135,14 @@ FilteredPoints ProblemPage::find_points(const SearchRequest& asked, const StaleC
   if (outdated()) return now;
   now.filter.update(table, *now.candidates);
   if (outdated()) return now;
-  if (now.texts == nullptr) {
-    now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.candidates));
+  if (now.values == nullptr) {
+    now.values = std::make_shared<const FacetBar::Values>(FacetBar::values_of(now.filter, table, *now.candidates));
   }
   return now;
 }
 
 FilteredPoints ProblemPage::narrowed(const QString& query) const {
-  FilteredPoints now{points_, candidates_, texts_, filter_, query};
+  FilteredPoints now{points_, candidates_, values_, filter_, query};
   // Automatic choices made for a half-typed query are dropped: each query starts from the choices without a query.
   if (now.query != shown_query_ && unfiltered_ && has_equal_choices(*unfiltered_, filter_)) now.filter = *unfiltered_;
   return now;
@@ -126,11 +152,146 @@ void ProblemPage::apply_search(FilteredPoints now) {
   points_ = std::move(now.points);
   candidates_key_.clear();
   candidates_ = std::move(now.candidates);
-  texts_ = std::move(now.texts);
+  values_ = std::move(now.values);
   filter_ = std::move(now.filter);
   shown_query_ = std::move(now.query);
   if (shown_query_.isEmpty()) unfiltered_ = filter_;
-  facets_->refresh(*texts_);
+  facets_->refresh(*values_);
+}
+
+void ProblemPage::show_found() {
+  if (starting_ && !candidates_->empty() && !workspace_.is_loading()) {
+    starting_ = false;
+    // A start shows points: saved choices that no file has are dropped.
+    if (filter_.empty() && !filter_.is_touched() && shown_query_.isEmpty()) {
+      facets_->reset();
+      return show_problem();
+    }
+  }
+  const std::function<void()> show = found_;  // `show` may start another search, which replaces found_.
+  show();
+  restore_mark();
+}
+
+void ProblemPage::reset_choices() {
+  clear_followed();
+  facets_->reset();
+}
+
+void ProblemPage::add_followed_note(QVBoxLayout& column) {
+  followed_ = new QLabel(this);
+  followed_->setObjectName(QStringLiteral("followed"));
+  followed_->setTextFormat(Qt::RichText);
+  followed_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  followed_->setWordWrap(true);
+  followed_->hide();
+  column.addWidget(followed_);
+  connect(followed_, &QLabel::linkActivated, this, [this] {
+    const std::vector<std::function<void()>> backs = followed_backs_;
+    clear_followed();
+    for (const std::function<void()>& back : backs) back();
+  });
+}
+
+void ProblemPage::note_followed(const QString& change, std::function<void()> back) {
+  followed_changes_ << change;
+  followed_backs_.insert(followed_backs_.begin(), std::move(back));
+  followed_->setText(qtext(
+      msg::page::followed{.changes = followed_changes_.join(QStringLiteral(", ")).toHtmlEscaped().toStdString()}));
+  followed_->show();
+}
+
+void ProblemPage::clear_followed() {
+  followed_changes_.clear();
+  followed_backs_.clear();
+  if (followed_ != nullptr) followed_->hide();
+}
+
+void ProblemPage::follow(const ShownPoint& point) {
+  const std::optional<Row> row = points_->row_of(point);
+  if (!row || std::ranges::find(*candidates_, *row) == candidates_->end()) return;
+  if (std::ranges::find(filter_.rows(), *row) != filter_.rows().end()) return;
+  using Values = std::vector<std::pair<std::size_t, analysis::FacetValue>>;
+  Values before;
+  Values after;
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.is_active(f) || !filter_.state(f).has_value()) continue;
+    const analysis::CodeColumn& column = points_->table().codes(*filter_.facets()[f]);
+    const analysis::FacetValue& value = column.values[column.codes[*row]];
+    if (value == filter_.state(f).value()) continue;
+    before.emplace_back(f, filter_.state(f).value());
+    after.emplace_back(f, value);
+  }
+  facets_->choose_problem(points_->table(), *row);
+  note_followed(facets_->text_of(after), [this, before] {
+    for (const auto& [f, value] : before) filter_.choose(f, value.id());
+    show_problem();
+  });
+  show_problem();
+}
+
+std::optional<EmptyStateText> ProblemPage::absent_text(const Message& what) {
+  if (!filter_.empty() || candidates_->empty()) return {};
+  EmptyStateText text{
+      qtext(msg::page::absent{.choices = facets_->text_of_choices().toStdString(), .what = what}).toHtmlEscaped(),
+      qtext(msg::page::nearest{})};
+  const std::vector<ProblemFilter::Alternative> nearest =
+      filter_.nearest(points_->table(), *candidates_, offered_alternatives);
+  for (const ProblemFilter::Alternative& each : nearest) {
+    text.nearest.push_back({facets_->text_of(each.changes), [this, changes = each.changes] {
+                              for (const auto& [f, value] : changes) filter_.choose(f, value.id());
+                              clear_followed();
+                              show_problem();
+                            }});
+  }
+  text.collect = [this, axes = collected_axes(nearest.front())] { emit collect_requested(collection().preset, axes); };
+  return text;
+}
+
+std::optional<EmptyStateText> ProblemPage::absent_option_text(const Message& what, IdChoice& choice) const {
+  const Option* shown = choice.shown();
+  if (shown == nullptr || shown->available) return {};
+  const QStringList choices{facets_->text_of_choices(), shown->text};
+  EmptyStateText text{
+      qtext(msg::page::absent{.choices = choices.join(QStringLiteral(", ")).toStdString(), .what = what})
+          .toHtmlEscaped(),
+      qtext(msg::page::nearest{})};
+  for (const Option& each : choice.options()) {
+    if (!each.available || text.nearest.size() == offered_alternatives) continue;
+    text.nearest.push_back({each.text, [&choice, id = each.id] { choice.choose(id); }});
+  }
+  return text;
+}
+
+QStringList ProblemPage::collected_axes(const ProblemFilter::Alternative& nearest) const {
+  const analysis::PointTable& table = points_->table();
+  PointSpec spec = table.spec(nearest.row);
+  const std::vector<analysis::PointAxis> axes = analysis::point_axes(table.algorithms());
+  for (const auto& [f, value] : nearest.changes) {
+    const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
+    const std::string& wanted = filter_.state(f).value().id();
+    const analysis::PointAxis* axis = analysis::find_axis(axes, filter_.facets()[f]->key);
+    std::vector<std::string> names{filter_.facets()[f]->key};
+    if (axis != nullptr) names = axis->names;
+    const std::vector<Row> rows = table.rows();
+    const auto row =
+        std::ranges::find_if(rows, [&](Row each) { return column.values[column.codes[each]].id() == wanted; });
+    for (const std::string& name : names) {
+      const Field* field = find_field(name);
+      if (field != nullptr) {
+        (void)set_field(*field, spec, row == rows.end() ? wanted : field_text(*field, table.spec(*row)));
+      } else if (row != rows.end()) {
+        spec.knobs = table.spec(*row).knobs;
+      }
+    }
+  }
+  QStringList arguments;
+  const std::vector<std::string_view> free_axes = collection().free_axes;
+  for (const std::string& argument : axis_arguments(spec)) {
+    const std::string_view name = std::string_view(argument).substr(0, argument.find('='));
+    if (std::ranges::find(free_axes, name) == free_axes.end()) arguments << QString::fromStdString(argument);
+  }
+  return arguments;
 }
 
 bool ProblemPage::show_problem_of(const std::function<bool(const ShownPoint&)>& wanted) {

@@ -2,12 +2,16 @@
 // Base class of pages that show one problem at a time: a filter over the visible points.
 #pragma once
 
+#include <QLabel>
 #include <QStackedLayout>
+#include <QStringList>
+#include <QVBoxLayout>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,6 +54,21 @@ class ProblemPage : public Page {
   /// Shows the problem that the filter has chosen. Called after each change of the choice.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
+  void reset_choices() override;
+  void follow(const ShownPoint& point) override;
+  /// Says below the content that a choice follows the selected point. `back` undoes it.
+  void note_followed(const QString& change, std::function<void()> back);
+  /// Collection that makes the page's points.
+  struct Collection {
+    QString preset;
+    /// Names of axes that the preset or the page sets.
+    std::vector<std::string_view> free_axes = {};
+  };
+  [[nodiscard]] virtual Collection collection() const = 0;
+  /// Returns the nearest combinations if the chosen one has no points but others do. `what`: "heatmap".
+  [[nodiscard]] std::optional<EmptyStateText> absent_text(const Message& what);
+  /// The same for a choice of the page.
+  [[nodiscard]] std::optional<EmptyStateText> absent_option_text(const Message& what, IdChoice& choice) const;
   /// Like show_problem(), after the points changed.
   virtual void show_points() { show_problem(); }
   /// Returns the visible rows that the page can show. Called in any thread.
@@ -77,6 +96,11 @@ class ProblemPage : public Page {
 
  private:
   void rebuild_page() final;
+  void add_followed_note(QVBoxLayout& column);
+  void clear_followed();
+  void show_found();
+  /// Axes of a collection with the chosen values; `nearest` provides the others.
+  [[nodiscard]] QStringList collected_axes(const ProblemFilter::Alternative& nearest) const;
 
   Workspace& workspace_;
   ProblemFilter filter_;
@@ -84,12 +108,16 @@ class ProblemPage : public Page {
   QString shown_query_;                      ///< Query of the points that are shown.
   std::shared_ptr<const PointSet> points_;   ///< All visible points; the filter's rows are those of the shown problem.
   std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
-  std::string candidates_key_;                    ///< `of` of the search that found the candidates.
-  std::shared_ptr<const FacetBar::Texts> texts_;  ///< Facet values of the candidates; null: not computed yet.
+  std::string candidates_key_;                      ///< `of` of the search that found the candidates.
+  std::shared_ptr<const FacetBar::Values> values_;  ///< Facet values of the candidates; null: not computed yet.
+  bool starting_ = true;  ///< The first files are still loading, or choices were restored since.
   FacetBar* facets_;
   QStackedLayout* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
+  QLabel* followed_ = nullptr;  ///< Changes of choices that follow the selected point.
+  QStringList followed_changes_;
+  std::vector<std::function<void()>> followed_backs_;
   struct SearchRequest {
     Find find;
     FilteredPoints before;

@@ -47,9 +47,12 @@ void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap&
   if (map.empty() || !has_slowdowns(map)) highlighted_.reset();
   unit_ = unit_scale(map.maximum.value_or(1), map.unit);
   if (!same_shape) selected_.reset();
+  cursor_.reset();
   setAccessibleName(map.empty() ? qtext(msg::tile_map::name{})
-                                : qtext(msg::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
-                                                                    .rows = axis_title(map.y).toStdString()}));
+                    : !title_.headline.isEmpty()
+                        ? title_.headline
+                        : qtext(msg::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
+                                                            .rows = axis_title(map.y).toStdString()}));
   overlay_->clear();
   invalidate();
 }
@@ -61,7 +64,8 @@ void HeatmapView::invalidate() {
 
 void HeatmapView::select(std::optional<TileMap::Place> place) {
   selected_ = place;
-  setAccessibleDescription(place ? display_text(describe_cell(*place)) : QString());
+  cursor_ = place;
+  announce_cursor(*this, *this);
   update();
   if (place && map_.at(*place).disposition) emit cell_selected(point_at(*place));
 }
@@ -155,6 +159,11 @@ void HeatmapView::paintEvent(QPaintEvent*) {
       painter.setPen(QPen(colors.text, 2));
       painter.drawRect(cell);
     }
+    if (cursor_ && cursor_ != selected_ && !map_.empty()) {
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(plot_colors(palette()).accent, 2, Qt::DashLine));
+      painter.drawRect(cell_rect(*cursor_).adjusted(1, 1, -1, -1));
+    }
   }
   draw_focus_frame(*this);
 }
@@ -193,7 +202,7 @@ TileMap::Place HeatmapView::initial_cell() const {
 
 void HeatmapView::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
-  if (event->reason() == Qt::TabFocusReason && !selected_ && !map_.empty()) select(initial_cell());
+  if (event->reason() == Qt::TabFocusReason && !selected_ && !map_.empty()) move_cursor(initial_cell());
   update();
 }
 
@@ -209,31 +218,51 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
     if (bin >= 0 && bin < static_cast<int>(style::slowdown_bins)) return highlight_bin(static_cast<std::size_t>(bin));
     if (event->key() == Qt::Key_Escape && highlighted_) return highlight_bin(*highlighted_);
   }
-  TileMap::Place place = selected_.value_or(initial_cell());
-  if (selected_) {
-    switch (event->key()) {
-      case Qt::Key_Left:
-        --place.column;
-        break;
-      case Qt::Key_Right:
-        ++place.column;
-        break;
-      case Qt::Key_Up:
-        ++place.row;
-        break;
-      case Qt::Key_Down:
-        --place.row;
-        break;
-      case Qt::Key_Home:
-        place = initial_cell();
-        break;
-      default:
-        return QWidget::keyPressEvent(event);
-    }
+  std::optional<TileMap::Place> place = cursor_ ? cursor_ : selected_;
+  const bool first = !place;
+  if (first) place = initial_cell();
+  switch (event->key()) {
+    case Qt::Key_Left:
+      place->column -= first ? 0 : 1;
+      break;
+    case Qt::Key_Right:
+      place->column += first ? 0 : 1;
+      break;
+    case Qt::Key_Up:
+      place->row += first ? 0 : 1;
+      break;
+    case Qt::Key_Down:
+      place->row -= first ? 0 : 1;
+      break;
+    case Qt::Key_Home:
+      place = initial_cell();
+      break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space:
+      return select_cursor();
+    default:
+      return QWidget::keyPressEvent(event);
   }
-  place.row = std::clamp(place.row, 0, static_cast<int>(map_.y.size()) - 1);
-  place.column = std::clamp(place.column, 0, static_cast<int>(map_.x.size()) - 1);
-  select(place);
+  place->row = std::clamp(place->row, 0, static_cast<int>(map_.y.size()) - 1);
+  place->column = std::clamp(place->column, 0, static_cast<int>(map_.x.size()) - 1);
+  move_cursor(*place);
+}
+
+void HeatmapView::move_cursor(TileMap::Place place) {
+  cursor_ = place;
+  overlay_->show_content(describe_cell(place), cell_rect(place).center().toPoint());
+  announce_cursor(*this, *this);
+  update();
+}
+
+QString HeatmapView::cursor_text() const {
+  const std::optional<TileMap::Place> place = cursor_ ? cursor_ : selected_;
+  return place && !map_.empty() ? display_text(describe_cell(*place)) : QString();
+}
+
+void HeatmapView::select_cursor() {
+  if (cursor_) select(cursor_);
 }
 
 void HeatmapView::changeEvent(QEvent* event) {

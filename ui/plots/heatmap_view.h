@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Widget that draws a TileMap: one cell per tile, its value as color and, if it fits, as text. Hover shows a read-out;
-// clicks and arrow keys select a cell.
+// a click selects a cell. Arrow keys move the cursor, Enter selects its cell.
 #pragma once
 
 #include <QPixmap>
@@ -9,11 +9,12 @@
 
 #include "ui/plots/heatmap_drawing.h"
 #include "ui/plots/hover_overlay.h"
+#include "ui/plots/plot_access.h"
 #include "ui/plots/plot_export.h"
 
 namespace attnscope::ui {
 
-class HeatmapView : public QWidget {
+class HeatmapView : public QWidget, public PlotCursor {
   Q_OBJECT
  public:
   explicit HeatmapView(QWidget* parent = nullptr);
@@ -44,6 +45,9 @@ class HeatmapView : public QWidget {
   [[nodiscard]] QString caption(PlotTarget target = PlotTarget::screen) const;
   [[nodiscard]] HoverContent describe_cell(TileMap::Place place) const;
   void hover_at(const QPointF& position);
+  [[nodiscard]] std::optional<TileMap::Place> cursor() const { return cursor_; }
+  [[nodiscard]] QString cursor_text() const override;
+  void select_cursor() override;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 260}; }
 
@@ -68,6 +72,7 @@ class HeatmapView : public QWidget {
   [[nodiscard]] QString source() const;
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
+  void move_cursor(TileMap::Place place);
 
   std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();
   TileMap map_;
@@ -77,6 +82,7 @@ class HeatmapView : public QWidget {
   std::optional<std::size_t> highlighted_;
   UnitScale unit_;
   std::optional<TileMap::Place> selected_;
+  std::optional<TileMap::Place> cursor_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;
 };

@@ -45,6 +45,14 @@ void HoverOverlay::set_guides(std::vector<QLineF> guides) {
   update();
 }
 
+void HoverOverlay::set_cursor(std::optional<QPointF> at) {
+  if (at == cursor_) return;
+  setGeometry(parentWidget()->rect());
+  cursor_ = at;
+  raise();
+  update();
+}
+
 void HoverOverlay::hide_box() {
   if (!content_) return;
   content_.reset();
@@ -53,6 +61,7 @@ void HoverOverlay::hide_box() {
 
 void HoverOverlay::clear() {
   set_guides({});
+  set_cursor({});
   hide_box();
 }
 
@@ -73,6 +82,11 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(colors.axis, 1));
   painter.drawLines(QVector<QLineF>(guides_.begin(), guides_.end()));
+  if (cursor_) {
+    constexpr double radius = 9;
+    painter.setPen(QPen(colors.accent, 2, Qt::DashLine));
+    painter.drawEllipse(*cursor_, radius, radius);
+  }
   if (!content_) return;
 
   QFont plain = font();

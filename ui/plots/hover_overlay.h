@@ -38,6 +38,8 @@ class HoverOverlay : public QWidget {
   void show_content(HoverContent content, const QPoint& pointer);
   /// Lines through the position that the legend shows, one per panel; they stay until clear().
   void set_guides(std::vector<QLineF> guides);
+  /// Draws a ring around the mark at the keyboard cursor; it stays until clear(). Null: none.
+  void set_cursor(std::optional<QPointF> at);
   /// Hides the box, and keeps the lines.
   void hide_box();
   void clear();
@@ -53,6 +55,7 @@ class HoverOverlay : public QWidget {
   std::optional<HoverContent> content_;
   QPoint pointer_;
   std::vector<QLineF> guides_;
+  std::optional<QPointF> cursor_;
 };
 
 }  // namespace attnscope::ui

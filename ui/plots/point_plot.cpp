@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 #include "ui/plots/markers.h"
@@ -151,6 +152,7 @@ void PointPlot::rebuild() {
   overlay_->clear();
   rings_.clear();
   marks_.clear();
+  cursor_.reset();
   clearPlottables();
   clearItems();
   const PlotColors colors = plot_colors(palette());
@@ -164,6 +166,7 @@ void PointPlot::rebuild() {
   title_text_.clear();
   key_text_.clear();
   draw_contents();
+  setAccessibleName(title_text_);
   for (int i = 0; i < graphCount(); ++i) enlarge(*graph(i), font_scale(font()));
   draw_selection();
   lay_out(size(), PlotTarget::screen);
@@ -224,10 +227,7 @@ const PointPlot::Mark* PointPlot::mark_near(const QPointF& position) const {
   const Mark* nearest = nullptr;
   double best = reach;
   for (const Mark& mark : marks_) {
-    QPointF pixel = to_pixels(*mark.panel, {mark.x, mark.y});
-    pixel.rx() += mark.shift;
-    if (mark.is_axis_fraction) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
-    const double away = QLineF(pixel, position).length();
+    const double away = QLineF(pixel_of(mark), position).length();
     if (away > best) continue;
     best = away;
     nearest = &mark;
@@ -256,25 +256,89 @@ void PointPlot::click_mark(const Mark& mark) {
   emit point_clicked(point);
 }
 
-void PointPlot::keyPressEvent(QKeyEvent* event) {
-  const bool left = event->key() == Qt::Key_Left;
-  std::vector<const Mark*> order;
-  for (const Mark& mark : marks_) {
-    // If there are several panels, each shows all points.
-    if (mark.panel == marks_.front().panel && !mark.is_axis_fraction && !mark.rows.empty()) order.push_back(&mark);
-  }
-  if ((!left && event->key() != Qt::Key_Right) || order.empty()) return QCustomPlot::keyPressEvent(event);
-  const auto place = [](const Mark* mark) { return std::pair(mark->x, mark->y); };
-  std::ranges::stable_sort(order, {}, place);
+QPointF PointPlot::pixel_of(const Mark& mark) const {
+  QPointF pixel = to_pixels(*mark.panel, {mark.x, mark.y});
+  pixel.rx() += mark.shift;
+  if (mark.is_axis_fraction) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
+  return pixel;
+}
+
+std::optional<std::size_t> PointPlot::cursor_mark() const {
+  if (cursor_) return cursor_;
   const std::optional<Row> row = selected_ && points_ ? points_->row_of(*selected_) : std::nullopt;
-  const auto now = std::ranges::find_if(
-      order, [&](const Mark* mark) { return row && std::ranges::find(mark->rows, *row) != mark->rows.end(); });
-  auto next = left ? order.end() - 1 : order.begin();
-  if (now != order.end())
-    next = left ? (now == order.begin() ? now : now - 1) : (now + 1 == order.end() ? now : now + 1);
-  const QPointF at = to_pixels(*(*next)->panel, {(*next)->x, (*next)->y});
-  click_mark(Mark(**next));  // Copied, because the selection may rebuild all marks.
-  hover_at(at);
+  if (!row) return {};
+  const auto mark = std::ranges::find_if(
+      marks_, [&](const Mark& each) { return std::ranges::find(each.rows, *row) != each.rows.end(); });
+  return mark == marks_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(mark - marks_.begin()));
+}
+
+std::optional<std::size_t> PointPlot::next_mark(int key) const {
+  const std::optional<std::size_t> from = cursor_mark();
+  const bool along = key == Qt::Key_Left || key == Qt::Key_Right;
+  const bool back = key == Qt::Key_Left || key == Qt::Key_Up;
+  std::optional<std::size_t> best;
+  std::tuple<int, double, double> least{};
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    if (marks_[i].rows.empty() || marks_[i].is_axis_fraction || from == i) continue;
+    const QPointF at = pixel_of(marks_[i]);
+    std::tuple<int, double, double> distance{0, back ? -at.x() : at.x(), -at.y()};  // without a cursor: the outermost
+    if (from) {
+      const Mark& mark = marks_[*from];
+      const QPointF step = at - pixel_of(mark);
+      const double forward = back ? -1 : 1;
+      const bool same_panel = mark.panel == marks_[i].panel;
+      const bool same_series = mark.series == marks_[i].series;
+      if (along) {
+        const bool later_panel = forward * (marks_[i].panel->left() - mark.panel->left()) > 0;
+        const double points = forward * (static_cast<double>(marks_[i].point) - static_cast<double>(mark.point));
+        if (same_panel ? !same_series || points <= 0 : !later_panel) continue;
+        distance = {same_panel ? 0 : 1, same_panel ? points : forward * at.x(), std::abs(step.y())};
+      } else {
+        if (!same_panel || same_series || forward * step.y() < 0) continue;
+        if (step.y() == 0 && (i < *from) != back) continue;  // coincident marks by their order
+        distance = {0, std::abs(step.x()), std::abs(step.y())};
+      }
+    }
+    if (best && distance >= least) continue;
+    best = i;
+    least = distance;
+  }
+  return best;
+}
+
+void PointPlot::move_cursor(std::size_t mark) {
+  cursor_ = mark;
+  const QPointF at = pixel_of(marks_[mark]);
+  hover_at(at);                                                  // moves the crosshair
+  overlay_->show_content(read_out(marks_[mark]), at.toPoint());  // exactly this mark, if several coincide
+  overlay_->set_cursor(at);
+  announce_cursor(*this, *this);
+}
+
+QString PointPlot::cursor_text() const {
+  const std::optional<std::size_t> at = cursor_mark();
+  return at ? display_text(read_out(marks_[*at])) : QString();
+}
+
+void PointPlot::select_cursor() {
+  if (cursor_) click_mark(Mark(marks_[*cursor_]));  // Copied, because the selection may rebuild all marks.
+}
+
+void PointPlot::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+      if (const std::optional<std::size_t> next = next_mark(event->key())) move_cursor(*next);
+      return;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space:
+      return select_cursor();
+    default:
+      QCustomPlot::keyPressEvent(event);
+  }
 }
 
 void PointPlot::mouseMoveEvent(QMouseEvent* event) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ui/plots/hover_overlay.h"
+#include "ui/plots/plot_access.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/point_set.h"
 
@@ -47,7 +48,7 @@ class PointPlot;
 [[nodiscard]] QString selection_layer();
 [[nodiscard]] QString selection_halo_layer();
 
-class PointPlot : public FrameSyncedPlot {
+class PointPlot : public FrameSyncedPlot, public PlotCursor {
   Q_OBJECT
  public:
   [[nodiscard]] QString title() const { return title_text_; }
@@ -61,6 +62,8 @@ class PointPlot : public FrameSyncedPlot {
   /// Shows the read-out of the mark nearest to a position. Returns false if none is near.
   virtual bool hover_at(const QPointF& position);
   [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
+  [[nodiscard]] QString cursor_text() const override;
+  void select_cursor() override;
 
  signals:
   void point_clicked(const attnscope::ui::ShownPoint& point);
@@ -101,7 +104,8 @@ class PointPlot : public FrameSyncedPlot {
   void click_mark(const Mark& mark);
   /// The page shows the context menu.
   void contextMenuEvent(QContextMenuEvent* event) override;
-  /// Left and Right select the neighboring point.
+  /// Left and Right move the cursor along a series and on to the next panel, Up and Down to another series. Enter
+  /// selects.
   void keyPressEvent(QKeyEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
@@ -123,9 +127,15 @@ class PointPlot : public FrameSyncedPlot {
 
  private:
   bool draw_selection();
+  /// Index of the mark that the cursor moves from: that of the cursor, else of the selected point.
+  [[nodiscard]] std::optional<std::size_t> cursor_mark() const;
+  [[nodiscard]] std::optional<std::size_t> next_mark(int key) const;
+  [[nodiscard]] QPointF pixel_of(const Mark& mark) const;
+  void move_cursor(std::size_t mark);
 
   std::optional<ShownPoint> selected_;
-  std::vector<QCPGraph*> rings_;  ///< Halos and rings of the selection.
+  std::optional<std::size_t> cursor_;  ///< Index into `marks_`.
+  std::vector<QCPGraph*> rings_;       ///< Halos and rings of the selection.
   QPoint pressed_;
 };
 

@@ -12,8 +12,10 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
+#include "ui/panels/values_dialog.h"
 #include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 #include "ui/window/application.h"
@@ -82,7 +84,7 @@ void MainWindow::build_file_menu() {
       this);
   export_actions_->add_saves(*file);
   for (Page* page : pages_)
-    connect(page, &Page::menu_opened, this, [this](QMenu* menu) { export_actions_->add_all(*menu); });
+    connect(page, &Page::menu_opened, this, [this, page](QMenu* menu) { extend_page_menu(*page, *menu); });
   QAction* report = file->addAction(qtext(msg::window::report{}), this, [this] {
     auto* dialog = new ReportDialog(workspace_, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -92,6 +94,20 @@ void MainWindow::build_file_menu() {
   file->addSeparator();
   QAction* quit = file->addAction(qtext(msg::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
+}
+
+void MainWindow::extend_page_menu(Page& page, QMenu& menu) {
+  // A page has this entry for places without a point.
+  if (menu.findChild<QAction*>(QStringLiteral("explore")) == nullptr) {
+    auto* explore = new QAction(qtext(msg::window::explore{}), &menu);
+    explore->setObjectName(QStringLiteral("explore"));
+    explore->setEnabled(details_->point().has_value());
+    connect(explore, &QAction::triggered, this, &MainWindow::explore_selected);
+    menu.insertAction(menu.actions().value(0), explore);
+  }
+  export_actions_->add_all(menu);
+  menu.addSeparator();
+  menu.addAction(qtext(msg::window::reset_view{}), &page, &Page::reset_view);
 }
 
 void MainWindow::import_files(QStringList tables) {
@@ -124,6 +140,9 @@ void MainWindow::build_view_menu() {
   view->addSeparator();
   QAction* explore = view->addAction(qtext(msg::window::explore{}), this, &MainWindow::explore_selected);
   explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
+  view->addAction(qtext(msg::window::reset_view{}), this, [this] { current_page()->reset_view(); });
+  QAction* table = view->addAction(qtext(msg::window::plot_table{}), this, &MainWindow::show_plot_table);
+  table->setShortcut(QKeySequence(QStringLiteral("Ctrl+T")));
   view->addSeparator();
   QMenu* theme = view->addMenu(qtext(msg::window::theme{}));
   theme_actions_ = new QActionGroup(this);
@@ -146,6 +165,19 @@ void MainWindow::build_view_menu() {
       close();
     });
   });
+}
+
+void MainWindow::show_plot_table() {
+  Page& page = *current_page();
+  page.wait_until_idle();
+  if (!page.has_values()) {
+    return show_result({}, QStringLiteral("This page has no values."), Banner::Topic::choice);
+  }
+  const QString title = page.has_plot() ? page.picture().title : tabs_->tabText(tabs_->currentIndex());
+  auto* dialog =
+      new ValuesDialog(qtext(msg::window::plot_table_title{.title = title.toStdString()}), page.values(), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
 }
 
 void MainWindow::build_help_menu() {

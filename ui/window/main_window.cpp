@@ -72,7 +72,8 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_center();
   build_docks();
   build_menus();
-  setStatusBar(new StatusBar(workspace_, this));
+  status_ = new StatusBar(workspace_, this);
+  setStatusBar(status_);
   lesson_ = new LessonLauncher(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
@@ -119,9 +120,8 @@ void MainWindow::build_center() {
     if (auto* of_problem = qobject_cast<ProblemPage*>(page)) problem_pages_.push_back(of_problem);
     tabs_->addTab(page, icon_of(kind), qtext(kind.title()));
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
-    connect(page, &Page::mark_found, this, [this, page] {
-      if (page == current_page()) show_details_of_page();
-    });
+    connect(page, &Page::collect_requested, this, &MainWindow::prepare_collection);
+    page->remember_defaults();
     connect(page, &Page::explore_requested, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::explore, spec, gpu); });
     connect(page, &Page::pin_requested, this,
@@ -129,20 +129,17 @@ void MainWindow::build_center() {
     connect(page, &Page::map_requested, this, &MainWindow::show_map);
   }
   tabs_->setFocus();  // otherwise the filter field would get stray keys
-  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
-    banner_->clear(Banner::Topic::choice);
-    show_details_of_page();
-  });
+  connect(tabs_, &QTabWidget::currentChanged, this, [this] { banner_->clear(Banner::Topic::choice); });
 }
 
-void MainWindow::show_details_of_page() {
-  if (details_ == nullptr) return;
-  // A point selected on another page is shown here, too, if this page has it.
-  if (const Page* page = current_page(); page != nullptr && page->is_mark_shown()) {
-    selected_.insert_or_assign(page, *page->marked());
-  }
-  const auto known = selected_.find(current_page());
-  details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
+void MainWindow::prepare_collection(const QString& preset, const QStringList& axes) {
+  CollectForm& form = collect_->form();
+  if (!preset.isEmpty()) form.set_preset(preset);
+  form.set_axes(axes.join(QLatin1Char(' ')));
+  QWidget* dock = collect_->parentWidget();
+  dock->show();
+  dock->raise();
+  form.setFocus();
 }
 
 void MainWindow::build_docks() {
@@ -205,9 +202,10 @@ void MainWindow::follow_workspace() {
 }
 
 void MainWindow::clear_details_of(const QString& path) {
-  std::erase_if(selected_, [&](const auto& selected) { return selected.second.run->file == path; });
   const std::optional<ShownPoint>& shown = details_->point();
-  if (shown && shown->run->file == path) details_->show_point(std::nullopt);
+  if (!shown || shown->run->file != path) return;
+  details_->show_point(std::nullopt);
+  status_->show_selected(std::nullopt);
 }
 
 void MainWindow::follow_collection() {
@@ -326,11 +324,11 @@ void MainWindow::set_theme(ThemeChoice choice) {
 }
 
 void MainWindow::show_details(const Page* page, const ShownPoint& point) {
-  selected_.insert_or_assign(page, point);
   for (Page* other : pages_) {
     if (other != page) other->mark(point);
   }
   details_->show_point(point);
+  status_->show_selected(point);
   if (width() >= min_details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
@@ -339,8 +337,9 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
 }
 
 void MainWindow::select(const ShownPoint& point) {
-  for (Page* page : pages_) page->mark(point);
-  show_details_of_page();
+  for (Page* page : pages_) page->mark(point, false);  // the choices are those of the session
+  details_->show_point(point);
+  status_->show_selected(point);
 }
 
 void MainWindow::explore_selected() {
@@ -450,6 +449,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(msg::window::key_copy_page{})},
                            {QStringLiteral("Ctrl+R"), qtext(msg::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(msg::window::key_explore{})},
+                           {QStringLiteral("Ctrl+T"), qtext(msg::window::key_table{})},
                            {QStringLiteral("F7, F8, F9"), qtext(msg::window::key_panels{})},
                            {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(msg::window::key_text{})}});
   for (const Page* page : pages_) {

@@ -27,6 +27,7 @@ class ProblemPage;
 class QueryBar;
 class RecentFiles;
 class RunsPanel;
+class StatusBar;
 class ExportActions;
 class TextSize;
 class TileHeatmapPage;
@@ -102,10 +103,14 @@ class MainWindow : public QMainWindow {
   void open_requested(const QStringList& files);
   /// Shows an import dialog for each table, one after the other, and opens the results.
   void import_files(QStringList tables);
+  /// Adds the entries of every page's context menu.
+  void extend_page_menu(Page& page, QMenu& menu);
+  /// Shows the values of the current page in a table.
+  void show_plot_table();
   void open_samples(const QStringList& samples);
   void show_details(const Page* page, const ShownPoint& point);
-  /// Shows the details of the point that the current page selects or selected last.
-  void show_details_of_page();
+  /// Fills the Collect form and shows it.
+  void prepare_collection(const QString& preset, const QStringList& axes);
   void update_title();
   void open_dialog();
   /// Closes this window; the next one loads the kernel. Shows an error if the manifest is invalid.
@@ -139,11 +144,11 @@ class MainWindow : public QMainWindow {
   ExplorerPage* explorer_ = nullptr;  ///< a member of pages_, as the next two
   TileHeatmapPage* map_ = nullptr;
   std::vector<ProblemPage*> problem_pages_;
-  std::map<const Page*, ShownPoint> selected_;  ///< last selected point of each page
   RunsPanel* runs_ = nullptr;
   ExportActions* export_actions_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
+  StatusBar* status_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
   TextSize* text_size_ = nullptr;
   WindowView* shown_view_ = nullptr;

@@ -18,14 +18,28 @@ QString open_file_names(const Workspace& workspace) {
 StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
   files_ = new ElidedLabel(this);
   files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // takes the width left by values_
+  selected_ = new ElidedLabel(this);
+  selected_->setObjectName(QStringLiteral("selected-point"));
+  selected_->hide();
   values_ = new ElidedLabel(this);
   values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   addWidget(files_, 1);
+  addPermanentWidget(selected_, 1);
   addPermanentWidget(values_, 1);
   connect(&workspace_, &Workspace::points_changed, this, &StatusBar::refresh);
   connect(&workspace_, &Workspace::opened, this, &StatusBar::refresh);
   connect(&workspace_, &Workspace::opening_changed, this, &StatusBar::refresh);
   refresh();
+}
+
+void StatusBar::show_selected(const std::optional<ShownPoint>& point) {
+  selected_->setVisible(point.has_value());
+  if (!point) return;
+  const QString text = qtext(msg::window::selected{.device = device_title(point->run->summary).toStdString(),
+                                                   .point = describe(point->spec),
+                                                   .run = point->run->title.toStdString()});
+  selected_->setText(text);
+  selected_->setToolTip(plain_tooltip(text));
 }
 
 void StatusBar::refresh() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Status bar: open files, and number of visible points by provenance and GPU.
+// Status bar: open files, the selected point, and number of visible points by provenance and GPU.
 #pragma once
 
 #include <QStatusBar>
+#include <optional>
 
 #include "ui/runs/workspace.h"
 #include "ui/widgets/elided_label.h"
@@ -14,11 +15,14 @@ class StatusBar : public QStatusBar {
  public:
   explicit StatusBar(Workspace& workspace, QWidget* parent = nullptr);
 
+  void show_selected(const std::optional<ShownPoint>& point);
+
  private:
   void refresh();
 
   Workspace& workspace_;
   ElidedLabel* files_ = nullptr;
+  ElidedLabel* selected_ = nullptr;
   ElidedLabel* values_ = nullptr;
 };
 

@@ -44,11 +44,51 @@ TEST(ProblemFilter, OptionsDependOnEarlierChoices) {
   EXPECT_EQ(chosen(filter, "d"), "64");
   EXPECT_THAT(filter.options("Mask"), testing::ElementsAre("full"));
   EXPECT_EQ(filter.rows(), (std::vector<Row>{0, 1, 2}));
-  filter.choose(filter.index_of("d"), "128");
+  filter.restore(filter.index_of("d"), "128");
   filter.update(table, table.rows());
   EXPECT_EQ(state_of(filter, "d").options.size(), 2U);
-  EXPECT_EQ(chosen(filter, "mask"), "causal");
+  EXPECT_EQ(chosen(filter, "mask"), "causal") << "automatic before the user makes a choice";
   EXPECT_EQ(filter.rows(), (std::vector<Row>{3}));
+}
+
+TEST(ProblemFilter, AChoiceWithoutPointsChangesNoOther) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, 64)));
+    for (const std::int64_t d : {128, 256}) {
+      PointRecord causal = fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, d));
+      causal.spec.problem.mask = Mask::causal;
+      records.push_back(causal);
+    }
+  }
+  const Points points(records);
+  const PointTable table = points.table();
+  ProblemFilter filter = curves_filter();
+  const std::size_t d = filter.index_of("d");
+  const std::size_t mask = filter.index_of("mask");
+  filter.update(table, table.rows());
+  ASSERT_EQ(chosen(filter, "d"), "64");
+  filter.choose(d, "128");
+  filter.update(table, table.rows());
+  EXPECT_TRUE(filter.empty());
+  EXPECT_EQ(chosen(filter, "d"), "128");
+  EXPECT_EQ(chosen(filter, "mask"), "full") << "automatic, but not changed by the choice of d";
+  const auto nearest = filter.nearest(table, table.rows(), 2);
+  ASSERT_EQ(nearest.size(), 2U);
+  using Changes = std::vector<std::pair<std::size_t, FacetValue>>;
+  const auto texts = [](const Changes& changes) {
+    std::vector<std::pair<std::size_t, std::string>> all;
+    for (const auto& [facet, value] : changes) all.emplace_back(facet, value.text);
+    return all;
+  };
+  std::vector<std::vector<std::pair<std::size_t, std::string>>> offered;
+  for (const auto& each : nearest) offered.push_back(texts(each.changes));
+  EXPECT_THAT(offered, testing::UnorderedElementsAre(testing::ElementsAre(std::pair(d, "64")),
+                                                     testing::ElementsAre(std::pair(mask, "causal"))));
+  filter.reset();
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "64");
+  EXPECT_FALSE(filter.empty());
 }
 
 TEST(ProblemFilter, CopiesShareTheirOptions) {

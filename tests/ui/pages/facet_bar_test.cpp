@@ -57,9 +57,9 @@ TEST_F(FacetBarTest, ChipShowsItsFacetAndValues) {
   d.menu()->actions()[0]->trigger();
   EXPECT_EQ(d.text(), "d 64");
   EXPECT_TRUE(page.curves().title.contains("d 64")) << page.curves().title.toStdString();
-  // At d 64 all points have the full mask: the chip shows it, disabled.
+  // At d 64 all points have the full mask: the chip still offers the causal one.
   EXPECT_TRUE(mask.isVisible());
-  EXPECT_FALSE(mask.isEnabled());
+  EXPECT_TRUE(mask.isEnabled());
   EXPECT_EQ(mask.text(), qtext(msg::field::mask{}) + " full");
   EXPECT_EQ(mask.geometry(), before);
   // Arrow keys step through the values.

@@ -420,6 +420,8 @@ TEST_F(IoPageTest, DecodingUsesTheKeyAxis) {
   EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::length_axis{}));
   EXPECT_EQ(page.options(QStringLiteral("n_q")), (QStringList{"N", "1"}));
   page.choose(QStringLiteral("n_q"), QStringLiteral("1"));
+  EXPECT_FALSE(page.has_plot()) << "no decoding with 132 heads";
+  page.choose(QStringLiteral("heads"), QStringLiteral("1 × 16"));
   EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::keys_axis{.n_q = 1}));
   EXPECT_EQ(page.file_stem(), "io-d128-nq1-1x16");
   plot->replot();
@@ -448,12 +450,10 @@ TEST_F(IoPageTest, ShowsTheL2BandAndCapacity) {
       << texts.join('\n').toStdString();
 }
 
-TEST_F(IoPageTest, CrosshairMovesTheSelectedPoint) {
+TEST_F(IoPageTest, ArrowKeysMoveBetweenMarksAndEnterSelects) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QSignalSpy selected(&page, &IoCurvePage::point_selected);
   plot->setFocus();
-  QTest::keyClick(plot, Qt::Key_Left);
-  EXPECT_EQ(selected.count(), 0) << "nothing is selected so far";
   const Curve* curve = nullptr;
   for (const Curve& candidate : page.curves().curves) {
     if (candidate.name.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
@@ -462,12 +462,23 @@ TEST_F(IoPageTest, CrosshairMovesTheSelectedPoint) {
   const CurvePoint& point = curve->points[4];
   const QPoint pixel(static_cast<int>(plot->xAxis->coordToPixel(point.n)),
                      static_cast<int>(plot->yAxis->coordToPixel(point.value)));
-  plot->hover_at(pixel);
   QTest::mouseClick(plot, Qt::LeftButton, {}, pixel);
+  ASSERT_EQ(selected.count(), 1);
   QTest::keyClick(plot, Qt::Key_Left);
+  EXPECT_EQ(selected.count(), 1) << "the cursor moves, the selection stays";
+  ASSERT_NE(plot->hover_content(), nullptr);
+  EXPECT_EQ(plot->accessibleDescription(), display_text(*plot->hover_content()));
+  EXPECT_EQ(plot->legend_table().content().corner, "N " + format_length(curve->points[3].n)) << "follows the cursor";
+  QTest::keyClick(plot, Qt::Key_Return);
   ASSERT_EQ(selected.count(), 2);
-  const auto now = selected[1][0].value<ShownPoint>();
+  auto now = selected[1][0].value<ShownPoint>();
   EXPECT_EQ(now.spec.algorithm, "naive");
+  EXPECT_EQ(now.spec.problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
+  QTest::keyClick(plot, Qt::Key_Down);
+  QTest::keyClick(plot, Qt::Key_Space);
+  ASSERT_EQ(selected.count(), 3);
+  now = selected[2][0].value<ShownPoint>();
+  EXPECT_NE(now.spec.algorithm, "naive") << "the series below";
   EXPECT_EQ(now.spec.problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
 }
 

@@ -17,7 +17,7 @@
 namespace attnscope::ui {
 namespace {
 
-TEST_F(WindowTest, ArrowKeysSelectTiles) {
+TEST_F(WindowTest, ArrowKeysMoveAndEnterSelectsTiles) {
   Workspace workspace;
   TileHeatmapPage page(workspace);
   page.resize(900, 700);
@@ -28,11 +28,16 @@ TEST_F(WindowTest, ArrowKeysSelectTiles) {
   view->select(TileMap::Place{0, 0});
   QTest::keyClick(view, Qt::Key_Up);
   QTest::keyClick(view, Qt::Key_Right);
+  EXPECT_EQ(view->cursor(), (TileMap::Place{1, 1}));
+  EXPECT_EQ(view->accessibleDescription(), display_text(view->describe_cell({1, 1})));
+  EXPECT_EQ(view->selected(), (TileMap::Place{0, 0})) << "only Enter selects";
+  QTest::keyClick(view, Qt::Key_Return);
   EXPECT_EQ(view->selected(), (TileMap::Place{1, 1}));
   QTest::keyClick(view, Qt::Key_Down);
   QTest::keyClick(view, Qt::Key_Down);
-  EXPECT_EQ(view->selected(), (TileMap::Place{0, 1})) << "stops at the edge";
+  EXPECT_EQ(view->cursor(), (TileMap::Place{0, 1})) << "stops at the edge";
   QTest::keyClick(view, Qt::Key_Home);
+  QTest::keyClick(view, Qt::Key_Space);
   EXPECT_EQ(view->selected(), view->map().fastest.front());
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
+#include <QAccessible>
+#include <QSignalSpy>
 #include <QTest>
 
 #include "tests/ui/window_test.h"
@@ -11,6 +13,7 @@
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/roofline/roofline_plot.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
+#include "ui/panels/values_dialog.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -52,6 +55,62 @@ TEST_F(AccessibilityTest, PlotsDescribeTheSelection) {
   map.select(map.initial_cell());
   EXPECT_EQ(map.accessibleDescription(), display_text(map.describe_cell(map.initial_cell())));
   EXPECT_FALSE(map.accessibleDescription().isEmpty());
+}
+
+TEST_F(AccessibilityTest, PlotsAreChartsWithNameValueAndSelection) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
+  for (const char* id : {"io", "roofline", "tiles", "law"}) {
+    window.show_page(QString::fromLatin1(id));
+    wait_until_idle();
+    Page& page = *window.page(QString::fromLatin1(id));
+    page.wait_until_idle();
+    if (!page.has_plot()) continue;  // the sample has no law
+    QWidget& plot =
+        qobject_cast<TileHeatmapPage*>(&page) != nullptr ? *page_of<TileHeatmapPage>(window).heatmap() : *page.view();
+    QAccessibleInterface* chart = QAccessible::queryAccessibleInterface(&plot);
+    ASSERT_NE(chart, nullptr) << id;
+    EXPECT_EQ(chart->role(), QAccessible::Chart) << id;
+    EXPECT_FALSE(chart->text(QAccessible::Name).isEmpty()) << id;
+    if (const auto* map = qobject_cast<HeatmapView*>(&plot)) {
+      EXPECT_EQ(chart->text(QAccessible::Name), map->title().headline);
+    } else {
+      EXPECT_EQ(chart->text(QAccessible::Name), static_cast<PointPlot&>(plot).title()) << id;
+    }
+    plot.setFocus();
+    QTest::keyClick(&plot, Qt::Key_Right);
+    const QString value = chart->text(QAccessible::Value);
+    EXPECT_FALSE(value.isEmpty()) << id;
+    QSignalSpy selected(&page, &Page::point_selected);
+    ASSERT_NE(chart->actionInterface(), nullptr);
+    chart->actionInterface()->doAction(QAccessibleActionInterface::pressAction());
+    EXPECT_EQ(selected.count(), 1) << id;
+    EXPECT_EQ(chart->text(QAccessible::Value), value) << id << ": the selected mark is that of the cursor";
+  }
+}
+
+TEST_F(AccessibilityTest, CtrlTShowsTheTableOfThePlot) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  window.activateWindow();
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
+  window.show_page(QStringLiteral("tiles"));
+  wait_until_idle();
+  trigger(window, QKeySequence(QStringLiteral("Ctrl+T")));
+  auto* dialog = window.findChild<ValuesDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_TRUE(dialog->isVisible());
+  const ShownValues values = page_of<TileHeatmapPage>(window).values();
+  const QAbstractItemModel& model = *dialog->table().model();
+  ASSERT_EQ(model.rowCount(), static_cast<int>(values.lines.size()));
+  for (int row = 0; row < model.rowCount(); ++row) {
+    for (int column = 0; column < model.columnCount(); ++column) {
+      EXPECT_EQ(model.index(row, column).data().toString(), values.lines[static_cast<std::size_t>(row)][column]);
+    }
+  }
 }
 
 TEST_F(AccessibilityTest, LargeTextFits) {

@@ -85,7 +85,6 @@ void RatioPlot::draw_contents() {
   title_text_ = qtext(msg::compare_page::plot_title{.base = shown_->set()->base_name().toStdString()});
   const QString margin = QString::number(100 * shown_->view().margin, 'g', 4);
   key_text_ = qtext(msg::compare_page::plot_key{.margin = margin.toStdString()});
-  setAccessibleName(qtext(msg::compare_page::plot_name{.title = title_text_.toStdString()}));
   setMinimumHeight(frame_height + strip_row_height * static_cast<int>(std::max<qsizetype>(groups_.size(), 2)));
   set_up_axes();
   draw_bands();

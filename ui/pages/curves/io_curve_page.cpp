@@ -387,8 +387,14 @@ void IoCurvePage::show_curves(bool keep_view) {
   plot_->apply_zoom(workspace().is_loading());
 }
 
-std::optional<EmptyStateText> IoCurvePage::no_plot_text() const {
+ProblemPage::Collection IoCurvePage::collection() const {
+  return {.preset = QStringLiteral("memory-wall"), .free_axes = {"algorithm", "N", "n_q", "n_k", "br", "bc"}};
+}
+
+std::optional<EmptyStateText> IoCurvePage::no_plot_text() {
   if (points()->empty()) return no_points_text(workspace());
+  if (auto absent = absent_text(msg::curve_page::what{})) return absent;
+  if (auto absent = absent_option_text(msg::curve_page::what{}, tile_)) return absent;
   if (!is_over_n()) {
     if (!curves_.empty()) return {};
     return EmptyStateText{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
@@ -486,7 +492,7 @@ void IoCurvePage::refresh_tiles() {
                        .id = QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value)});
   }
   for (const Config& tile : tiles_) options.push_back({.text = format_tile(tile), .id = format_tile(tile)});
-  tile_.offer(std::move(options));
+  tile_.offer_available(std::move(options));
 }
 
 }  // namespace attnscope::ui

@@ -48,6 +48,7 @@ class IoCurvePage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(false); }
+  [[nodiscard]] Collection collection() const override;
   void show_choices() override;
   void show_points() override { refresh(true); }
   bool show_mark(const ShownPoint& point, bool /*moves*/) override { return has_plot() && plot_->select(point); }
@@ -67,7 +68,7 @@ class IoCurvePage : public ProblemPage {
   void refresh(bool keep_view);
   void show_curves(bool keep_view);
   /// Text to show instead of the plot; null: show the plot.
-  [[nodiscard]] std::optional<EmptyStateText> no_plot_text() const;
+  [[nodiscard]] std::optional<EmptyStateText> no_plot_text();
   void refresh_algorithms();
   void show_algorithms();
   void refresh_tiles();

@@ -370,8 +370,6 @@ void IoPlot::set_axis_labels() {
   } else {
     set_n_axis_labels();
   }
-  setAccessibleName(
-      qtext(msg::curve_plot::name{.abscissa = xAxis->label().toStdString(), .ordinate = yAxis->label().toStdString()}));
 }
 
 void IoPlot::set_metric_axis_labels() {
@@ -483,41 +481,7 @@ void IoPlot::leaveEvent(QEvent* event) {
   move_crosshair(std::nullopt, 0);
 }
 
-void IoPlot::click(const QMouseEvent& event) {
-  const Mark* mark = mark_near(event.position());
-  if (mark == nullptr || !mark->panel->rect().contains(event.pos())) return;
-  followed_key_.reset();
-  if (!mark->is_axis_fraction) followed_key_ = followed_curve(shown_.curves[mark->series]);
-  click_mark(*mark);
-}
-
-void IoPlot::select_point_at(double n) {
-  for (const Mark& mark : marks_) {
-    if (mark.x == n && !mark.is_axis_fraction && followed_key_ == followed_curve(shown_.curves[mark.series])) {
-      return click_mark(Mark(mark));  // Copied, because the selection may rebuild all marks.
-    }
-  }
-}
-
 void IoPlot::keyPressEvent(QKeyEvent* event) {
-  const bool left = event->key() == Qt::Key_Left;
-  const std::vector<double>& positions = legend_values_.positions();
-  if ((left || event->key() == Qt::Key_Right) && !positions.empty()) {
-    auto at = crosshair_ ? std::ranges::find(positions, *crosshair_) : positions.end();
-    if (at == positions.end()) {
-      at = left ? positions.end() - 1 : positions.begin();
-    } else if (left ? at != positions.begin() : at + 1 != positions.end()) {
-      at += left ? -1 : 1;
-    }
-    move_crosshair(*at, crosshair_panel_);
-    select_point_at(*at);
-    if (followed_key_) return;
-    QStringList words{legend_table().content().corner};
-    for (const LegendRow& row : legend_table().content().rows)
-      words << row.text + QLatin1Char(' ') + row.cells.value(0);
-    setAccessibleDescription(words.join(QStringLiteral(", ")));
-    return;
-  }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
   LegendPlot::keyPressEvent(event);
 }

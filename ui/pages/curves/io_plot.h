@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "ui/models/curve_series.h"
@@ -50,7 +49,6 @@ class IoPlot : public LegendPlot {
   [[nodiscard]] LegendContent legend_content() const override;
   void fit(const QSize& size, PlotTarget target) override;
   void redraw() override;
-  void click(const QMouseEvent& event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void leaveEvent(QEvent* event) override;
 
@@ -74,8 +72,6 @@ class IoPlot : public LegendPlot {
   void reserve_label_width(const QSize& axes);
   [[nodiscard]] std::optional<std::size_t> panel_at(const QPointF& position) const;
   void move_crosshair(std::optional<double> n, std::size_t panel);
-  /// Selects the point at `n` of the curve that was clicked last.
-  void select_point_at(double n);
   [[nodiscard]] bool log_x() const;
   [[nodiscard]] bool log_y() const;
   void set_axis_labels();
@@ -100,11 +96,6 @@ class IoPlot : public LegendPlot {
   Scale y_scale_ = Scale::automatic;
   std::optional<double> crosshair_;
   std::size_t crosshair_panel_ = 0;
-  using FollowedCurve = std::tuple<analysis::SeriesName, Quantity, Provenance>;
-  [[nodiscard]] static FollowedCurve followed_curve(const Curve& curve) {
-    return {curve.name, curve.quantity, curve.provenance};
-  }
-  std::optional<FollowedCurve> followed_key_;  ///< Curve of the last clicked point.
 };
 
 }  // namespace attnscope::ui

@@ -47,6 +47,10 @@ bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
   return plot_->select(point) && has_plot();
 }
 
+ProblemPage::Collection LawPage::collection() const {
+  return {.preset = QStringLiteral("law"), .free_axes = {"algorithm", "N", "n_q", "n_k", "d", "br", "bc"}};
+}
+
 QString LawPage::file_stem() const {
   return QStringLiteral("law-%1%2").arg(level_.id(), QString::fromStdString(filter().stem()));
 }
@@ -95,6 +99,7 @@ void LawPage::show_laws() {
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
   if (of_level) return show_content(simulated_groups(*points(), filter().rows()));
+  if (auto absent = absent_text(msg::law_page::what{})) return show_text(*absent);
   show_text(points()->empty()        ? no_points_text(workspace())
             : laws_.families.empty() ? EmptyStateText{qtext(msg::law_page::no_data{}),
                                                       qtext(msg::law_page::no_data_help{}), attnscope::law_sample}

@@ -25,6 +25,7 @@ class LawPage : public PlotTablePage {
 
  protected:
   void show_problem() override { refresh(); }
+  [[nodiscard]] Collection collection() const override;
   bool show_mark(const ShownPoint& point, bool moves) override;
   [[nodiscard]] int max_table_height() const override { return height() * 2 / 5; }
 

@@ -137,7 +137,6 @@ void LawPlot::draw_contents() {
   const std::string level = text(analysis::level_title(level_));
   const std::string problem = set_.problem.toStdString();
   title_text_ = qtext(msg::law_page::plot_title{.level = level, .problem = problem});
-  setAccessibleName(qtext(msg::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
   key_text_ = qtext(msg::law_page::growth_key{});
   draw_growth();

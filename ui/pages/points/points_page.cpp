@@ -115,6 +115,16 @@ void PointsPage::register_order() {
   choices().add(save, restore);
 }
 
+void PointsPage::reset_choices() {
+  hidden_.clear();
+  shown_.clear();
+  sized_by_user_.clear();
+  sorted_by_.clear();
+  order_ = Qt::AscendingOrder;
+  widths_.clear();
+  refresh();
+}
+
 void PointsPage::refresh() {
   if (workspace_.is_gathering()) return found_.discard();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();

@@ -32,6 +32,8 @@ class PointsPage : public Page {
 
  protected:
   void rebuild_page() override { refresh(); }
+  /// Shows all used columns with their widths, in file order.
+  void reset_choices() override;
   bool show_mark(const ShownPoint& point, bool moves) override;
 
  private:

@@ -113,11 +113,11 @@ void RooflinePage::refresh_devices() {
     const Provenance provenance = table.run(*first_of(device.id.toStdString())).provenance;
     device.text = QStringLiteral("%1 (%2)").arg(device.text, qtext(title(provenance)));
   }
-  device_.offer(std::move(devices));
+  device_.offer_available(std::move(devices));
   ceilings_.clear();
   ceilings_of_same_device_ = true;
   missing_rates_.clear();
-  if (device_.shown() == nullptr) return;
+  if (device_.shown() == nullptr || !device_.shown()->available) return;
   const std::string id = device_.shown()->id.toStdString();
   const auto row = first_of(id);
   const analysis::Run& run = table.run(*row);
@@ -226,7 +226,7 @@ void RooflinePage::show_skipped() {
   if (elsewhere > 0) {
     QStringList others;
     for (const Option& device : device_.options()) {
-      if (&device != shown) others << device.text;
+      if (&device != shown && device.available) others << device.text;
     }
     lines << qtext(msg::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
                                                      .points = points_text(static_cast<std::size_t>(elsewhere))});
@@ -238,8 +238,26 @@ void RooflinePage::show_skipped() {
   skipped_label_->setVisible(!lines.isEmpty());
 }
 
-EmptyStateText RooflinePage::no_plot_text() const {
+ProblemPage::Collection RooflinePage::collection() const {
+  return {.preset = QStringLiteral("memory-wall"), .free_axes = {"algorithm", "N", "n_q", "n_k", "br", "bc"}};
+}
+
+void RooflinePage::follow(const ShownPoint& point) {
+  PlotTablePage::follow(point);
+  const std::optional<Row> row = points()->row_of(point);
+  if (!row || device_.shown() == nullptr) return;
+  const QString id = QString::fromStdString(points()->table().run(*row).device_id);
+  if (device_.shown()->id == id) return;
+  const auto device = std::ranges::find(device_.options(), id, &Option::id);
+  if (device == device_.options().end() || !device->available) return;
+  note_followed(device->text, [this, before = device_.id()] { device_.choose(before); });
+  device_.choose(id);
+}
+
+EmptyStateText RooflinePage::no_plot_text() {
   if (points()->empty()) return no_points_text(workspace());
+  if (auto absent = absent_text(msg::roofline_page::what{})) return *std::move(absent);
+  if (auto absent = absent_option_text(msg::roofline_page::what{}, device_)) return *std::move(absent);
   if (const auto none_ran = none_ran_text(points()->table())) return *none_ran;
   const auto several = [&](Row row) { return points()->table().problem(row).gpus > 1; };
   if (level() == RooflineLevel::link && std::ranges::none_of(filter().rows(), several)) {

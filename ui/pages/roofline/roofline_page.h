@@ -25,6 +25,8 @@ class RooflinePage : public PlotTablePage {
 
  protected:
   void show_problem() override { refresh(); }
+  [[nodiscard]] Collection collection() const override;
+  void follow(const ShownPoint& point) override;
   bool show_mark(const ShownPoint& point, bool moves) override;
   [[nodiscard]] int max_table_height() const override;
 
@@ -37,7 +39,7 @@ class RooflinePage : public PlotTablePage {
   void show_table();
   [[nodiscard]] std::vector<Row> drawn_rows() const;
   void refresh_devices();
-  [[nodiscard]] EmptyStateText no_plot_text() const;
+  [[nodiscard]] EmptyStateText no_plot_text();
   void show_skipped();
   [[nodiscard]] analysis::RooflineRequest request() const;
   [[nodiscard]] RooflineLevel level() const { return level_.value(); }

@@ -115,7 +115,6 @@ void RooflinePlot::draw_contents() {
       .device = set_.device.toStdString(), .level = level, .problem = set_.problem.toStdString()});
   xAxis->setLabel(qtext(msg::roofline_page::intensity_axis{.level = level}));
   yAxis->setLabel(qtext(msg::roofline_page::rate_axis{}));
-  setAccessibleName(qtext(msg::roofline_page::name{.title = title_text_.toStdString()}));
 }
 
 void RooflinePlot::reset_view() {

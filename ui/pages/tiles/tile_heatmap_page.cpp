@@ -157,8 +157,13 @@ void TileHeatmapPage::prepare_screenshot() {
   if (has_map()) heatmap()->select(heatmap()->initial_cell());
 }
 
-EmptyStateText TileHeatmapPage::no_plot_text() const {
+ProblemPage::Collection TileHeatmapPage::collection() const {
+  return {.preset = QStringLiteral("tiles"), .free_axes = {"br", "bc"}};
+}
+
+EmptyStateText TileHeatmapPage::no_plot_text() {
   if (points()->empty()) return no_points_text(workspace());
+  if (auto absent = absent_text(msg::tile_map::what{})) return *std::move(absent);
   if (has_active_run(workspace())) {
     return {qtext(msg::tile_map::map_pending{}), qtext(msg::tile_map::map_pending_help{.tiles = min_map_tiles})};
   }
@@ -277,6 +282,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
   const auto add = [&](const QString& text, CellAction action, bool enabled) {
     QAction* entry = menu.addAction(text);
     entry->setEnabled(enabled);
+    if (action == CellAction::explore) entry->setObjectName(QStringLiteral("explore"));
     connect(entry, &QAction::triggered, this, [this, place, action] { run_cell_action(place, action); });
   };
   add(qtext(msg::tile_map::menu_explore{}), CellAction::explore, ours);

@@ -48,6 +48,7 @@ class TileHeatmapPage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(); }
+  [[nodiscard]] Collection collection() const override;
   void show_choices() override { apply_axes(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void fill_menu(QMenu& menu) override;
@@ -60,7 +61,7 @@ class TileHeatmapPage : public ProblemPage {
   /// Rebuilds the map from the visible points and the choices; ends in show_map().
   void refresh();
   void show_map();
-  [[nodiscard]] EmptyStateText no_plot_text() const;
+  [[nodiscard]] EmptyStateText no_plot_text();
   void offer_axes();
   void offer_metrics();
   void offer_comparisons();
