@@ -40,6 +40,7 @@
 #include "ui/window/file_watch.h"
 #include "ui/window/help.h"
 #include "ui/window/lesson.h"
+#include "ui/window/filter_place.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/status_bar.h"
@@ -111,6 +112,7 @@ void MainWindow::build_center() {
   // At the bottom, so that showing the banner moves nothing under the pointer.
   column->addWidget(banner_);
   setCentralWidget(central);
+  new FilterPlace(*this, *tabs_, *query_);
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
@@ -161,6 +163,8 @@ void MainWindow::build_docks() {
       add_dock(qtext(msg::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
   details_dock_ = add_dock(qtext(msg::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
   for (QDockWidget* asked_for : {collect, details_dock_}) asked_for->hide();
+  // After the layout, which knows the height then.
+  connect(collect->toggleViewAction(), &QAction::toggled, this, &MainWindow::fit_collect_dock, Qt::QueuedConnection);
   const std::pair<QDockWidget*, Qt::Key> keys[] = {
       {runs, Qt::Key_F7}, {collect, Qt::Key_F8}, {details_dock_, Qt::Key_F9}};
   for (const auto& [dock, key] : keys) dock->toggleViewAction()->setShortcut(QKeySequence(key));
@@ -168,6 +172,20 @@ void MainWindow::build_docks() {
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
   resizeDocks({runs}, {250}, Qt::Horizontal);
   resizeDocks({details_dock_}, {340}, Qt::Horizontal);
+}
+
+void MainWindow::fit_collect_dock() {
+  auto* collect = static_cast<QDockWidget*>(collect_->parentWidget());
+  auto* runs = static_cast<QDockWidget*>(runs_->parentWidget());
+  const bool apart = collect->isFloating() || runs->isFloating() || dockWidgetArea(collect) != dockWidgetArea(runs);
+  if (apart || collect->isHidden() || runs->isHidden()) return;
+  constexpr int title = 26;
+  constexpr int least_runs = 140;
+  const int wanted = collect_->sizeHint().height() + title;
+  const int all = centralWidget()->height();
+  if (all >= wanted + least_runs) return resizeDocks({runs, collect}, {all - wanted, wanted}, Qt::Vertical);
+  tabifyDockWidget(runs, collect);
+  collect->raise();
 }
 
 void MainWindow::follow_workspace() {

@@ -88,6 +88,8 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_center();
+  /// Gives the collect panel the height of its content; without room for the runs above it, both are tabs.
+  void fit_collect_dock();
   void build_docks();
   void build_menus();
   void build_file_menu();

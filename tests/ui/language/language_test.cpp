@@ -326,7 +326,7 @@ TEST_F(LanguageTest, DetailsAreTranslated) {
   hot.clocks->throttled = true;
   const QString html = describe_point_html(fixtures::shown({hot})[0], QPalette());
   Texts texts;
-  static const QRegularExpression heading(QStringLiteral("<td colspan='3' style='padding-top:10px'><b>([^<]*)</b>"));
+  static const QRegularExpression heading(QStringLiteral("<td colspan='2' style='padding-top:10px'><b>([^<]*)</b>"));
   static const QRegularExpression name(QStringLiteral("<tr><td>([^<]*)</td>"));
   for (const QRegularExpression& pattern : {heading, name}) {
     auto match = pattern.globalMatch(html);

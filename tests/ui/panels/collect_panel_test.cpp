@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QAction>
+#include <QDockWidget>
 #include <QListWidget>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
@@ -34,6 +38,29 @@ TEST_F(WindowTest, EveryPresetCanStart) {
   EXPECT_TRUE(panel.start_blocker_text().contains(QStringLiteral("diagonal")))
       << panel.start_blocker_text().toStdString();
   qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST_F(WindowTest, CollectPanelHasTheHeightOfItsContent) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
+  auto* runs = window.findChild<QDockWidget*>(QStringLiteral("runs"));
+  runs->show();
+  wait_until_idle();
+  collect->toggleViewAction()->trigger();
+  wait_until_idle();
+  const auto* scroll = collect->findChild<QScrollArea*>();
+  ASSERT_NE(scroll, nullptr);
+  EXPECT_FALSE(scroll->verticalScrollBar()->isVisible());
+  EXPECT_FALSE(runs->visibleRegion().isEmpty());
+
+  collect->toggleViewAction()->trigger();
+  window.resize(1280, 560);
+  wait_until_idle();
+  collect->toggleViewAction()->trigger();
+  wait_until_idle();
+  EXPECT_EQ(window.tabifiedDockWidgets(runs), QList<QDockWidget*>{collect});
 }
 
 TEST(CollectPanel, DisabledStartShowsTheReason) {
