@@ -14,7 +14,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int min_filter_row_height = 700;
 constexpr int narrowest = 110;
 constexpr int widest = 420;
 constexpr int gap = 8;
@@ -38,12 +37,11 @@ bool FilterPlace::eventFilter(QObject* watched, QEvent* event) {
 
 void FilterPlace::place() {
   waiting_ = false;
-  const bool low = window_.height() < min_filter_row_height;
+  const bool low = window_.height() < low_window_height;
   const bool moves = std::exchange(low_, low) != low;
   // Without icons, more of the filter fits.
   if (moves) tabs_.setIconSize(low ? QSize(0, 0) : QSize());
-  query_.set_compact(
-      low ? std::clamp(tabs_.width() - tabs_.tabBar()->sizeHint().width() - gap, narrowest, widest) : 0);
+  query_.set_compact(low ? std::clamp(tabs_.width() - tabs_.tabBar()->sizeHint().width() - gap, narrowest, widest) : 0);
   if (!moves) return;
   if (low) {
     tabs_.setCornerWidget(&query_, Qt::TopRightCorner);

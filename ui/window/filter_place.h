@@ -10,6 +10,9 @@ namespace attnscope::ui {
 
 class QueryBar;
 
+/// Windows below this height in pixels have no row for the filter and no banner of the sample.
+inline constexpr int low_window_height = 700;
+
 /// Moves the filter between its row above the tabs and, in a low window, the end of the row of the tabs.
 class FilterPlace : public QObject {
  public:

@@ -81,7 +81,7 @@ QJsonObject WindowView::view() {
                    {QStringLiteral("ticked"), ticks[true]},
                    {QStringLiteral("panels"), panels_},
                    {QStringLiteral("window"), place_},
-                   {QStringLiteral("collect"), window_.collect()->form().state()}};
+                   {QStringLiteral("collect"), window_.collect()->state()}};
   if (selected && files.contains(selected->file)) {
     view[QStringLiteral("selection")] =
         QJsonObject{{QStringLiteral("file"), selected->file}, {QStringLiteral("point"), selected->point}};
@@ -105,11 +105,11 @@ void WindowView::restore(const QJsonObject& view) {
     const QString id = to_qstring(kind.id);
     if (pages.contains(id)) window_.page(id)->restore(pages[id].toObject());
   }
-  window_.collect()->form().restore(view[QStringLiteral("collect")].toObject());
   restore_files(view);
   if (view.contains(QStringLiteral("filter"))) window_.query().set_text(view[QStringLiteral("filter")].toString());
   window_.show_page(view[QStringLiteral("page")].toString());
   restore_panels(view);
+  window_.collect()->restore(view[QStringLiteral("collect")].toObject());  // may show its panel
   select();
 }
 
