@@ -103,6 +103,12 @@ class ControlStyle : public QProxyStyle {
     }
   }
 
+  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                QStyleHintReturn* data) const override {
+    // Nothing moves, so that no setting for reduced motion is needed.
+    return hint == SH_Widget_Animation_Duration ? 0 : QProxyStyle::styleHint(hint, option, widget, data);
+  }
+
   QRect subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part,
                        const QWidget* widget) const override {
     const QRect own = QProxyStyle::subControlRect(control, option, part, widget);

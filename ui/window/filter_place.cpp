@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/theme/theme.h"
 #include "ui/window/query_bar.h"
 
 namespace attnscope::ui {
@@ -19,6 +20,11 @@ constexpr int widest = 420;
 constexpr int gap = 8;
 
 }  // namespace
+
+bool is_low_window(const QWidget& window) {
+  constexpr int lowest = 700;
+  return window.height() < lowest * font_scale(window.font());
+}
 
 FilterPlace::FilterPlace(QMainWindow& window, QTabWidget& tabs, QueryBar& query)
     : QObject(&window), window_(window), tabs_(tabs), query_(query) {
@@ -37,7 +43,7 @@ bool FilterPlace::eventFilter(QObject* watched, QEvent* event) {
 
 void FilterPlace::place() {
   waiting_ = false;
-  const bool low = window_.height() < low_window_height;
+  const bool low = is_low_window(window_);
   const bool moves = std::exchange(low_, low) != low;
   // Without icons, more of the filter fits.
   if (moves) tabs_.setIconSize(low ? QSize(0, 0) : QSize());

@@ -4,14 +4,15 @@
 #include <QObject>
 
 class QMainWindow;
+class QWidget;
 class QTabWidget;
 
 namespace attnscope::ui {
 
 class QueryBar;
 
-/// Windows below this height in pixels have no row for the filter and no banner of the sample.
-inline constexpr int low_window_height = 700;
+/// Low windows have no row for the filter and no banner of the sample. The limit, 700 px, scales with the text.
+[[nodiscard]] bool is_low_window(const QWidget& window);
 
 /// Moves the filter between its row above the tabs and, in a low window, the end of the row of the tabs.
 class FilterPlace : public QObject {

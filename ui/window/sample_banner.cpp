@@ -7,6 +7,7 @@
 #include <QSettings>
 #include <QToolButton>
 #include <algorithm>
+#include <array>
 
 #include "messages/window.h"
 #include "ui/runs/samples.h"
@@ -90,7 +91,7 @@ void SampleBanner::show_devices() {
 void SampleBanner::update_visibility() {
   const QWidget* shown_in = window();
   const bool wanted = !origin_->text().isEmpty() && !dismissed_;
-  if (wanted && shown_in->height() < low_window_height) {
+  if (wanted && is_low_window(*shown_in)) {
     if (shown_in->isVisible()) return dismiss();
     return hide();
   }
@@ -104,7 +105,8 @@ void SampleBanner::dismiss() {
 }
 
 bool SampleBanner::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::Resize || event->type() == QEvent::Show) update_visibility();
+  constexpr std::array types{QEvent::Resize, QEvent::Show, QEvent::FontChange};
+  if (std::ranges::find(types, event->type()) != types.end()) update_visibility();
   return QFrame::eventFilter(watched, event);
 }
 

@@ -169,9 +169,9 @@ void RooflinePage::refresh() {
 }
 
 void RooflinePage::offer_levels() {
-  const analysis::PointTable& table = points()->table();
-  const bool links = level() == RooflineLevel::link ||
-                     std::ranges::any_of(candidates(), [&](Row row) { return table.problem(row).gpus > 1; });
+  const std::vector<Row>& rows = filter().rows();  // of one problem, which has a number of GPUs
+  const bool links =
+      level() == RooflineLevel::link || (!rows.empty() && points()->table().problem(rows.front()).gpus > 1);
   std::vector<Option> options;
   for (const auto& [level, option] : levels()) {
     if (links || level != RooflineLevel::link) options.push_back(option);

@@ -41,7 +41,7 @@ class RooflinePage : public PlotTablePage {
   void show_table();
   [[nodiscard]] std::vector<Row> drawn_rows() const;
   void refresh_devices();
-  /// Offers links only if points of several GPUs are there.
+  /// Offers links only for a problem of several GPUs.
   void offer_levels();
   [[nodiscard]] EmptyStateText no_plot_text() const;
   void show_skipped();
