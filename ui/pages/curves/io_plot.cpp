@@ -8,6 +8,7 @@
 
 #include "messages/curve_plot.h"
 #include "profiler/curves/curve_axes.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/pages/curves/curve_graphs.h"
@@ -305,6 +306,7 @@ void IoPlot::draw_contents() {
   title_text_ = set_.title;
   shown_ = visible_curves();
   if (shown_.panels.empty()) shown_.panels.emplace_back();
+  headline_text_ = qtext(analysis::headline(shown_));
   set_axis_labels();
   build_panels();
   const View view = full_view(set_, log_x(), log_y());
