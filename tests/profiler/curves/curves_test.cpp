@@ -51,13 +51,13 @@ TEST(Curves, HeadlineComparesTheExtremesAtTheLargestCommonN) {
   const Drawn drawn(fixtures::memory_wall());
   const Quantity quantity = std::ranges::find(drawn.set.curves, CurveKind::measured, &Curve::kind)->quantity;
   const auto value = [&](const char* name) {
-    return at(drawn.curve(name, CurveKind::measured, quantity), 16384)->value;
+    return at(drawn.curve(name, CurveKind::measured, quantity), 8192)->value;
   };
   const auto [less, more] =
       std::minmax({std::pair(value("naive"), "Naive"), std::pair(value("fa1"), "FA1"), std::pair(value("fa2"), "FA2")});
   EXPECT_EQ(headline(drawn.set), Message(msg::curves::headline_bytes{.less = less.second,
                                                                      .more = more.second,
-                                                                     .place = position_text(drawn.set, 16384),
+                                                                     .place = position_text(drawn.set, 8192),
                                                                      .quantity = quantity_title(quantity),
                                                                      .ratio = number_text(more.first / less.first)}));
   CurveSet alone = drawn.set;
