@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCommandLineParser>
+#include <QElapsedTimer>
 #include <QLocale>
-#include <QProcess>
 #include <QRegularExpression>
 #include <QTextStream>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -298,49 +299,67 @@ int open_lesson(const Options& options) {
   return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
 }
 
-/// Starts the program again, with the language and session saved last.
-int restart_program() {
-  const QString program = QCoreApplication::applicationFilePath();
-  if (QProcess::startDetached(program, {})) return success;
-  print_error(qtext(attnscope::make_message("cannot restart {}", program.toStdString())));
-  return runtime_error;
+/// Shows the window, with its points if they load fast, so that it can replace another one without flicker.
+void show_loaded(MainWindow& window) {
+  QElapsedTimer waited;
+  waited.start();
+  constexpr int patience_ms = 2000;
+  while (window.workspace().is_loading() && waited.elapsed() < patience_ms) {
+    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents, patience_ms);
+  }
+  window.show();
 }
 
-/// Runs one window after another in one session: loading a user-defined kernel closes the window and opens a new one.
+/// Selects a language for which there are fonts: English if none has the needed characters. Returns a note in that
+/// case.
+attnscope::Message write_language() {
+  if (can_display_language()) return translate_qt(), attnscope::Message();
+  const std::string language = attnscope::text(msg::language::code{});
+  attnscope::set_catalog(attnscope::Catalog::english());
+  return attnscope::make_message("no font for language {}, using English (install fonts-noto-cjk)", language);
+}
+
+/// Runs one window after another in one session: loading a user-defined kernel closes the window and opens a new one,
+/// and another language replaces the window.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::loaded_kernel_files;
-  std::optional<SessionFile> kept(SessionFile::SessionStart::most_recent);
-  ViewDocument left = kept->read();
+  SessionFile kept(SessionFile::SessionStart::most_recent);
+  ViewDocument left = kept.read();
   if (!options.files.isEmpty()) left.view = remove_file_state(left.view);
   std::string explored = options.explored;
   bool active = true;
+  std::unique_ptr<MainWindow> previous;  // stays on the screen until its translation is ready
+  constexpr int other_language = -1;
   for (;;) {
-    QString kernel;
-    int code = success;
-    bool again = false;
-    {
-      MainWindow window(true);
-      const Session session(window, *kept);
-      application.on_error([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
-      window.shown_view().restore(left.view);
-      if (!left.view.contains(QStringLiteral("files"))) window.open_files(options.files);
-      if (!left.problem.isEmpty()) window.banner().add(Banner::Topic::open, left.problem);
-      if (!explored.empty()) window.explore_algorithm(explored);
-      if (!trouble.empty()) window.banner().add(Banner::Topic::open, qtext(trouble));
-      window.setAttribute(Qt::WA_ShowWithoutActivating, !active);
-      window.show();
-      code = QApplication::exec();
-      kernel = window.pending_kernel();
-      again = window.should_restart();
-      left = {window.shown_view().view(), {}};
-      active = window.was_active();
-      application.on_error({});
+    auto window = std::make_unique<MainWindow>(true);
+    auto session = std::make_unique<Session>(*window, kept);
+    application.on_error([&window](const QString& what) { window->banner().add(Banner::Topic::open, what); });
+    QObject::connect(window.get(), &MainWindow::language_changed, [] { QCoreApplication::exit(other_language); });
+    window->shown_view().restore(left.view);
+    if (!left.view.contains(QStringLiteral("files"))) window->open_files(options.files);
+    if (!left.problem.isEmpty()) window->banner().add(Banner::Topic::open, left.problem);
+    if (!explored.empty()) window->explore_algorithm(explored);
+    if (!trouble.empty()) window->banner().add(Banner::Topic::open, qtext(trouble));
+    window->setAttribute(Qt::WA_ShowWithoutActivating, !active);
+    if (previous != nullptr) show_loaded(*window);
+    window->show();
+    previous.reset();
+    const int code = QApplication::exec();
+    left = {window->shown_view().view(), {}};
+    active = window->was_active();
+    application.on_error({});
+    session.reset();
+    explored.clear();
+    if (code == other_language) {
+      window->setUpdatesEnabled(false);
+      previous = std::move(window);
+      choose_language({}, remembered_language());
+      trouble = write_language();
+      continue;
     }
-    if (again) {
-      kept.reset();  // releases the session for the new process
-      return restart_program();
-    }
+    const QString kernel = window->pending_kernel();
     if (kernel.isEmpty()) return code;
+    window.reset();
     const std::size_t known = loaded_kernel_files().size();
     trouble = attnscope::user::load_known_kernel(kernel.toStdString());
     for (std::size_t i = 0; i < known; ++i) {  // keeps the first error only
@@ -348,7 +367,7 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       if (trouble.empty()) trouble = std::move(wrong);
     }
     // Only a newly loaded kernel changes the explored algorithm.
-    explored = loaded_kernel_files().size() > known ? loaded_kernel_files().back().name : std::string();
+    if (loaded_kernel_files().size() > known) explored = loaded_kernel_files().back().name;
   }
 }
 
@@ -363,15 +382,6 @@ void handle_qt_message(QtMsgType /*type*/, const QMessageLogContext& /*place*/, 
 void handle_offscreen_qt_message(QtMsgType type, const QMessageLogContext& place, const QString& text) {
   if (type == QtFatalMsg || type == QtCriticalMsg || text.startsWith(QStringLiteral("QThread::start")))
     handle_qt_message(type, place, text);
-}
-
-/// Selects a language for which there are fonts: English if none has the needed characters. Returns a note in that
-/// case.
-attnscope::Message write_language() {
-  if (can_display_language()) return translate_qt(), attnscope::Message();
-  const std::string language = attnscope::text(msg::language::code{});
-  attnscope::set_catalog(attnscope::Catalog::english());
-  return attnscope::make_message("no font for language {}, using English (install fonts-noto-cjk)", language);
 }
 
 }  // namespace

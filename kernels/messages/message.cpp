@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <list>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -78,8 +81,8 @@ std::string fallback_text(const Message& message, const std::function<std::strin
   return text;
 }
 
-const Catalog*& current_catalog() {
-  static const Catalog* catalog = &Catalog::english();
+std::atomic<const Catalog*>& current_catalog() {
+  static std::atomic<const Catalog*> catalog = &Catalog::english();
   return catalog;
 }
 
@@ -204,7 +207,7 @@ std::vector<std::string_view> Catalog::ids() const {
 }
 
 std::string text(const Message& message) {
-  return current_catalog()->text(message, true);
+  return current_catalog().load()->text(message, true);
 }
 
 std::string english_text(const Message& message) {
@@ -212,9 +215,10 @@ std::string english_text(const Message& message) {
 }
 
 void set_catalog(Catalog catalog) {
-  static std::optional<Catalog> kept;
-  kept = std::move(catalog);
-  current_catalog() = &*kept;
+  static std::mutex mutex;
+  static std::list<Catalog> kept;
+  const std::scoped_lock lock(mutex);
+  current_catalog() = &kept.emplace_back(std::move(catalog));
 }
 
 std::ostream& operator<<(std::ostream& out, const Message& message) {

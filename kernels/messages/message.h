@@ -150,7 +150,7 @@ class Catalog {
   Texts texts_;
 };
 
-/// Sets the language; call it once, before the first text() and before threads start. Default: English.
+/// Sets the language; default: English. Earlier catalogs stay in memory, because other threads may be reading them.
 void set_catalog(Catalog);
 
 std::ostream& operator<<(std::ostream&, const Message&);

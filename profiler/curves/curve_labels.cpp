@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -67,6 +69,61 @@ void name_curves(CurveSet& set) {
 std::string algorithm_title(std::string_view name) {
   static const Algorithms known = Algorithms::known();
   return short_title(known, name);
+}
+
+namespace {
+
+/// A measured series and its value at one position.
+struct SeriesValue {
+  const Curve* curve = nullptr;
+  double value = 0;
+};
+
+std::vector<SeriesValue> measured_values(const CurveSet& set, double n) {
+  std::vector<SeriesValue> values;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
+    if (!values.empty() && values.front().curve->quantity != curve.quantity) continue;
+    const auto at = std::ranges::find_if(curve.points, [n](const CurvePoint& point) {
+      return point.n == n && point.provenance == Provenance::measured && point.value > 0;
+    });
+    if (at != curve.points.end()) values.push_back({&curve, at->value});
+  }
+  return values;
+}
+
+}  // namespace
+
+Message headline(const CurveSet& set) {
+  if (set.axis || !set.metric.empty()) return {};
+  std::set<double, std::greater<>> positions;
+  for (const Curve& curve : set.curves) {
+    for (const CurvePoint& point : curve.points) positions.insert(point.n);
+  }
+  std::vector<SeriesValue> values;
+  double position = 0;
+  for (const double n : positions) {  // descending
+    std::vector<SeriesValue> found = measured_values(set, n);
+    if (found.size() <= values.size()) continue;
+    values = std::move(found);
+    position = n;
+  }
+  if (values.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax_element(values, {}, &SeriesValue::value);
+  const std::string more = owner_title(most->curve->name);
+  const std::string less = owner_title(least->curve->name);
+  const std::string ratio = number_text(most->value / least->value);
+  const std::string place = position_text(set, position);
+  switch (set.ordinate) {
+    case Ordinate::bytes:
+      return msg::curves::headline_bytes{
+          .less = less, .more = more, .place = place, .quantity = quantity_title(*most->curve), .ratio = ratio};
+    case Ordinate::time:
+      return msg::curves::headline_time{.less = less, .more = more, .place = place, .ratio = ratio};
+    case Ordinate::rate:
+      return msg::curves::headline_rate{.less = less, .more = more, .place = place, .ratio = ratio};
+  }
+  return {};
 }
 
 std::string owner_title(const SeriesName& name) {

@@ -23,6 +23,9 @@ void name_curves(CurveSet&);
 /// Returns the first line of the curve's label, with the provenance of this point: "FA2 · DRAM · simulated,
 /// extrapolated".
 [[nodiscard]] std::string label_of(const Curve&, const CurvePoint&);
+/// Compares the largest and the smallest measured series at the largest N that most of them have: "Naive moves 64.8×
+/// the DRAM bytes of FA3 at N 8192." Empty if fewer than two series have a common N.
+[[nodiscard]] Message headline(const CurveSet&);
 /// Returns axis and value: "N 4096", "Br 64", "Mask causal".
 [[nodiscard]] std::string position_text(const CurveSet&, double n);
 /// Returns the value at position n of an axis without numbers (CurveSet::places).

@@ -14,6 +14,7 @@
 #include "messages/page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/control_style.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/persistent_menu.h"
 
@@ -154,7 +155,7 @@ QSize FacetChip::sizeHint() const {
   int value = 0;
   for (const QString& text : texts_) value = std::max(value, bold.horizontalAdvance(text) + 1);
   const int width = side + label_width() + std::min(value, widest_) + chip_gap + arrow + side;
-  size_ = {width, fontMetrics().height() + 8};
+  size_ = {width, std::max(fontMetrics().height() + 8, qRound(control_height * font_scale(font())))};
   return size_;
 }
 
@@ -163,8 +164,11 @@ void FacetChip::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const bool open = isEnabled() && (underMouse() || isDown());
-  painter.setPen(QPen(hasFocus() ? colors.accent : isEnabled() ? colors.axis : colors.grid, hasFocus() ? 1.5 : 1));
-  painter.setBrush(isEnabled() ? palette().color(open ? QPalette::Midlight : QPalette::Button) : Qt::transparent);
+  painter.setPen(QPen(hasFocus() ? colors.accent : isEnabled() ? colors.axis : colors.grid, hasFocus() ? 2 : 1));
+  const QColor button = palette().color(QPalette::Button);
+  painter.setBrush(!isEnabled() ? QColor(Qt::transparent)
+                   : open       ? QColor(style::mix(button.rgb() & RGB_MASK, colors.text.rgb() & RGB_MASK, 0.07))
+                                : button);
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), rounding, rounding);
 
   QRect room = rect().adjusted(side, 0, -side, 0);
@@ -281,10 +285,17 @@ void SegmentedChip::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void SegmentedChip::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
   const std::vector<QRect> all = segments();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].contains(event->pos())) pick(static_cast<int>(i));
   }
+}
+
+void SegmentedChip::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Left) return pick(current() - 1);
+  if (event->key() == Qt::Key_Right) return pick(current() + 1);
+  FacetChip::keyPressEvent(event);
 }
 
 MultiChoiceChip::MultiChoiceChip(const QString& label, const QString& help, QWidget* parent)

@@ -93,6 +93,7 @@ class SegmentedChip : public FacetChip {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   [[nodiscard]] std::vector<QRect> segments() const;

@@ -32,6 +32,7 @@ class CollectForm : public QWidget {
     QString plan;
   };
   [[nodiscard]] Verdict check() const;
+  [[nodiscard]] const DeviceList& devices() const { return devices_; }
   /// `argument` must be in the list.
   void set_device(const QString& argument);
   void set_preset(const QString& name);

@@ -13,6 +13,7 @@ class CollectLog : public QListWidget {
   Q_OBJECT
  public:
   explicit CollectLog(QWidget* parent = nullptr);
+  [[nodiscard]] QSize sizeHint() const override { return {256, 96}; }
 
   /// `kind` sets the color. Scrolls to the end unless the user has scrolled away.
   void add(const QString& text, std::optional<Disposition> kind, const QString& tip = {});

@@ -78,6 +78,7 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(plan_);
   add_buttons();
   add_progress();
+  add_resume_row();
   log_ = new CollectLog(this);
   column->addWidget(log_, 1);
 
@@ -97,8 +98,27 @@ void CollectPanel::add_buttons() {
   buttons->addWidget(start_);
   buttons->addWidget(cancel_);
   static_cast<QVBoxLayout*>(layout())->addLayout(buttons);
-  connect(start_, &QPushButton::clicked, this, &CollectPanel::start);
+  connect(start_, &QPushButton::clicked, this, [this] {
+    unfinished_.reset();
+    start(form_->request());
+  });
   connect(cancel_, &QPushButton::clicked, this, &CollectPanel::cancel);
+}
+
+void CollectPanel::add_resume_row() {
+  resume_row_ = new QWidget(this);
+  auto* buttons = new QHBoxLayout(resume_row_);
+  buttons->setContentsMargins(0, 0, 0, 0);
+  auto* resume = new QPushButton(qtext(msg::collect_panel::resume_now{}), resume_row_);
+  resume->setObjectName(QStringLiteral("resume"));
+  auto* discard = new QPushButton(qtext(msg::collect_panel::discard{}), resume_row_);
+  discard->setObjectName(QStringLiteral("discard"));
+  discard->setToolTip(qtext(msg::collect_panel::discard_help{}));
+  buttons->addWidget(resume);
+  buttons->addWidget(discard);
+  layout()->addWidget(resume_row_);
+  connect(resume, &QPushButton::clicked, this, &CollectPanel::resume);
+  connect(discard, &QPushButton::clicked, this, &CollectPanel::discard);
 }
 
 void CollectPanel::add_progress() {
@@ -145,6 +165,10 @@ void CollectPanel::connect_progress() {
 
 void CollectPanel::show_progress(const ProgressEvent& event) {
   const std::size_t total = std::max<std::size_t>(1, event.total);
+  if (unfinished_ && !work_) {
+    unfinished_->done = event.done;
+    unfinished_->total = event.total;
+  }
   progress_->setMaximum(static_cast<int>(total));
   progress_->setValue(static_cast<int>(event.done));
   if (stopping_) return;
@@ -168,16 +192,16 @@ void CollectPanel::connect_end() {
       finish(qtext(msg::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
       return emit ceilings_measured(*work_);
     }
+    unfinished_.reset();
     finish(qtext(msg::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     if (work_) return finish(qtext(done.reason.empty() ? "Cancelled; nothing was stored." : done.reason));
-    finish(kept_.size() == 1 ? qtext(msg::collect_panel::cancelled_one_point{})
-                             : qtext(msg::collect_panel::cancelled{.points = kept_.size()}));
+    finish(stop_text(true, qtext(msg::collect_panel::cancelled{})));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
     const QString reason = with_control_names(said_by_collector);
-    finish(summary);
+    finish(work_ ? summary : stop_text(false, summary));
     log_->add(reason, Disposition::crashed, reason);
     emit error_occurred(reason);
   };
@@ -200,6 +224,7 @@ void CollectPanel::show_plan(const PlanEvent& event) {
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;
+  unfinished_ = Unfinished{request_of_run_, run_, event.skipped, event.total};
   emit collection_started(database_in_use_, run_);
 }
 
@@ -223,7 +248,6 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (event.dram_bytes > 0) add(msg::collect_panel::dram{.bytes = attnscope::text(Bytes(event.dram_bytes))});
   if (event.l2_sm_bytes > 0) add(msg::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
-  if (!disposition || *disposition != Disposition::cancelled) kept_.insert(event.point_id);
   emit points_stored(database_in_use_);
 }
 
@@ -240,6 +264,7 @@ void CollectPanel::validate() {
   plan_->setToolTip(plain_tooltip(plan_->text()));
   start_->setEnabled(blocker_.isEmpty());
   start_->setToolTip(plain_tooltip(blocker_));
+  resume_row_->setVisible(unfinished_ && !running);
 }
 
 void CollectPanel::prepare_start(const QString& database) {
@@ -249,18 +274,70 @@ void CollectPanel::prepare_start(const QString& database) {
   log_->clear();
   progress_->setRange(0, 0);
   progress_->setFormat(qtext(msg::collect_panel::starting{}));
-  kept_.clear();
   stopping_ = false;
   cancel_->setEnabled(true);
   emit begin_requested();
 }
 
-void CollectPanel::start() {
-  wanted_ = form_->request();
-  prepare_start(wanted_.database);
+void CollectPanel::start(const CollectRequest& request) {
+  request_of_run_ = request;
+  prepare_start(request.database);
   work_.reset();
-  collector_.start(wanted_);
+  collector_.start(request);
   validate();
+}
+
+void CollectPanel::resume() {
+  if (!unfinished_ || collector_.is_running()) return;
+  CollectRequest request = unfinished_->request;
+  request.resume = true;
+  start(request);
+}
+
+void CollectPanel::discard() {
+  const std::optional<Unfinished> discarded = std::exchange(unfinished_, std::nullopt);
+  progress_->setRange(0, 1);
+  progress_->setValue(0);
+  progress_->setFormat(qtext(msg::collect_panel::not_started{}));
+  validate();
+  emit edit_requested(discarded->request.database,
+                      {QStringLiteral("--run=%1").arg(discarded->run), QStringLiteral("--delete")});
+}
+
+QString CollectPanel::stop_text(bool cancelled, const QString& otherwise) const {
+  if (!unfinished_) return otherwise;
+  const auto& [request, run, done, total] = *unfinished_;
+  return cancelled ? qtext(msg::collect_panel::cancelled_at{.done = done, .total = total})
+                   : qtext(msg::collect_panel::stopped_at{.done = done, .total = total});
+}
+
+QJsonObject CollectPanel::state() const {
+  QJsonObject state = form_->state();
+  if (unfinished_) {
+    state[unfinished_key()] = QJsonObject{{QStringLiteral("request"), unfinished_->request.state()},
+                                          {QStringLiteral("run"), unfinished_->run},
+                                          {QStringLiteral("done"), static_cast<qint64>(unfinished_->done)},
+                                          {QStringLiteral("total"), static_cast<qint64>(unfinished_->total)},
+                                          {QStringLiteral("running"), collector_.is_running() && !work_}};
+  }
+  return state;
+}
+
+void CollectPanel::restore(const QJsonObject& state) {
+  form_->restore(state);
+  const QJsonObject saved = state[unfinished_key()].toObject();
+  CollectRequest request = CollectRequest::from_state(saved[QStringLiteral("request")].toObject());
+  const auto count = [&](const char* key) {
+    return static_cast<std::size_t>(std::max<qint64>(0, saved[QLatin1String(key)].toInteger()));
+  };
+  if (collector_.is_running() || !QFileInfo::exists(request.database)) return;
+  unfinished_ = Unfinished{std::move(request), saved[QStringLiteral("run")].toInteger(), count("done"), count("total")};
+  const bool crashed = saved[QStringLiteral("running")].toBool();
+  progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, unfinished_->total)));
+  progress_->setValue(static_cast<int>(unfinished_->done));
+  progress_->setFormat(stop_text(!crashed, {}));
+  validate();
+  if (crashed) emit interruption_found(progress_->format());
 }
 
 void CollectPanel::measure(const CeilingsTask& work) {

@@ -21,23 +21,29 @@ namespace attnscope::ui {
 
 namespace {
 
-/// Builds a table of label, value and provenance (muted).
+/// Builds a table of labels and values. A value is followed by its provenance, muted, if it is not `usual`.
 class HtmlTable {
  public:
-  explicit HtmlTable(const QPalette& palette) : colors_(plot_colors(palette)) {}
+  explicit HtmlTable(const QPalette& palette, QString usual = {})
+      : colors_(plot_colors(palette)), usual_(std::move(usual)) {}
 
   /// Written before the next row; omitted if none follows.
   void heading(const QString& text) { heading_ = text; }
   void row(const QString& label, const QString& value, const QString& origin = {}) {
     open_table();
-    html_ += QStringLiteral(
-                 "<tr><td>%1</td><td align='right' style='padding-left:8px; padding-right:8px'>%2</td>"
-                 "<td><span style='color:%3'>%4</span></td></tr>")
-                 .arg(label.toHtmlEscaped(), value.toHtmlEscaped(), colors_.muted.name(), origin.toHtmlEscaped());
+    constexpr qsizetype longest_line = 28;
+    QString shown = value.toHtmlEscaped();
+    if (!origin.isEmpty() && origin != usual_) {
+      shown += QStringLiteral(" <span style='color:%1'>%2</span>").arg(colors_.muted.name(), origin.toHtmlEscaped());
+    }
+    // Short values stay on one line.
+    if (value.size() <= longest_line) shown = QStringLiteral("<nobr>%1</nobr>").arg(shown);
+    html_ += QStringLiteral("<tr><td>%1</td><td align='right' style='padding-left:12px'>%2</td></tr>")
+                 .arg(label.toHtmlEscaped(), shown);
   }
   void paragraph(const QString& text, const QColor& color) {
     open_table();
-    html_ += QStringLiteral("<tr><td colspan='3'><span style='color:%1'>%2</span></td></tr>")
+    html_ += QStringLiteral("<tr><td colspan='2'><span style='color:%1'>%2</span></td></tr>")
                  .arg(color.name(), text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
   }
   void title(const QString& text, const QColor& color) {
@@ -57,13 +63,14 @@ class HtmlTable {
     const QString heading = std::exchange(heading_, {});
     if (heading.isEmpty()) return;
     html_ +=
-        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
+        QStringLiteral("<tr><td colspan='2' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
   }
   void close_table() {
     if (std::exchange(in_table_, false)) html_ += QStringLiteral("</table>");
   }
 
   PlotColors colors_;
+  QString usual_;
   QString html_;
   QString heading_;
   bool in_table_ = false;
@@ -129,9 +136,8 @@ void add_setting(HtmlTable& html, const RunInfo& run, const PointRecord& record,
   const AttentionProblem& problem = spec.problem;
   const PlotColors& colors = html.colors();
   add_title(html, spec.algorithm);
-  html.paragraph(
-      QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
-      colors.muted);
+  html.paragraph(qtext(msg::details::origin{.device = run.summary.device_name, .provenance = title(record.origin())}),
+                 colors.muted);
   if (!run.summary.l2_source.empty()) {
     html.paragraph(qtext(msg::details::l2_source{.gpu = run.summary.l2_source}), colors.muted);
   }
@@ -295,7 +301,7 @@ QString describe_point_html(const RunInfo& run, const PointRecord& record, const
 
 QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
                             std::span<const Field> settings) {
-  HtmlTable html(palette);
+  HtmlTable html(palette, origin_of(record));
   add_setting(html, run, record, settings);
   add_times(html, record);
   add_counters(html, record);
@@ -319,6 +325,7 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setFrameShape(QFrame::NoFrame);
   setAccessibleName(qtext(msg::details::name{}));
   document()->setDocumentMargin(10);
+  setWordWrapMode(QTextOption::WordWrap);
   setOpenLinks(false);  // links in file texts are not followed
   connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_requested);
   render();

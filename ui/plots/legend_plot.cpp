@@ -96,8 +96,8 @@ void LegendPlot::update_legend() {
 }
 
 void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
-  PointPlot::lay_out(size, target);
   update_legend();
+  PointPlot::lay_out({axes_size(size, target).width(), size.height()}, target);
   QCPLayoutGrid* layout = plotLayout();
   if (box_ != nullptr) {
     layout->remove(box_);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <qcustomplot.h>
-#include <QPainter>
 #include <QWidget>
 #include <algorithm>
 #include <functional>
@@ -56,14 +55,9 @@ QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen
 /// Adds a horizontal band across the axes, below all data.
 void add_band(QCPAxisRect& panel, double low, double high, const QColor& color);
 
-/// Draws the keyboard focus frame. Call at the end of a paint event; pictures in files have no frame.
+/// Draws the keyboard focus. Call at the end of a paint event; pictures in files have no frame.
 inline void draw_focus_frame(QWidget& widget) {
-  if (!widget.hasFocus()) return;
-  constexpr double width = 2;
-  QPainter painter(&widget);
-  painter.setPen(QPen(plot_colors(widget.palette()).accent, width));
-  painter.setBrush(Qt::NoBrush);
-  painter.drawRect(QRectF(widget.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2));
+  if (widget.hasFocus()) draw_focus_ring(widget, widget);
 }
 
 }  // namespace attnscope::ui

@@ -126,16 +126,23 @@ QString selection_halo_layer() {
 }
 
 PointPlot::PointPlot(QWidget* parent)
-    : FrameSyncedPlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
+    : FrameSyncedPlot(parent),
+      headline_(new QCPTextElement(this)),
+      title_(new QCPTextElement(this)),
+      overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
   // QCustomPlot sets this attribute; the page needs the context menu events.
   setAttribute(Qt::WA_NoMousePropagation, false);
   plotLayout()->insertRow(0);
-  plotLayout()->addElement(0, 0, title_);
+  auto* head = new QCPLayoutGrid;
+  head->setRowSpacing(0);
+  head->addElement(0, 0, headline_);
+  head->addElement(1, 0, title_);
+  plotLayout()->addElement(0, 0, head);
   plotLayout()->setRowStretchFactor(0, fixed_row_stretch);
   title_->setMargins({8, 6, 8, 2});
-  title_->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
+  for (QCPTextElement* line : {headline_, title_}) line->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
   addLayer(selection_halo_layer(), layer(QStringLiteral("main")), limAbove);
   addLayer(selection_layer(), layer(selection_halo_layer()), limAbove);
 }
@@ -157,16 +164,21 @@ void PointPlot::rebuild() {
   clearItems();
   const PlotColors colors = plot_colors(palette());
   setBackground(QBrush(colors.background));
-  title_->setFont(bold(font()));
-  title_->setTextColor(colors.text);
   if (key_ != nullptr) {
     key_->setFont(small_font(font()));
     key_->setTextColor(colors.muted);
   }
+  headline_text_.clear();
   title_text_.clear();
   key_text_.clear();
   draw_contents();
-  setAccessibleName(title_text_);
+  setAccessibleName(headline_text_.isEmpty() ? title_text_ : headline_text_);
+  QFont none;
+  none.setPixelSize(1);  // the row of an empty text has the height of its font
+  headline_->setFont(headline_text_.isEmpty() ? none : headline_font(font()));
+  headline_->setTextColor(colors.text);
+  title_->setFont(headline_text_.isEmpty() ? bold(font()) : small_font(font()));
+  title_->setTextColor(headline_text_.isEmpty() ? colors.text : colors.muted);
   for (int i = 0; i < graphCount(); ++i) enlarge(*graph(i), font_scale(font()));
   draw_selection();
   lay_out(size(), PlotTarget::screen);
@@ -181,6 +193,8 @@ void PointPlot::lay_out(const QSize& size, PlotTarget /*target*/) {
   const auto put = [&](QCPTextElement* element, const QString& text) {
     element->setText(QFontMetrics(element->font()).elidedText(text, Qt::ElideRight, size.width() - title_margins));
   };
+  headline_->setMargins(headline_text_.isEmpty() ? QMargins() : QMargins(8, 6, 8, 0));
+  put(headline_, headline_text_);
   put(title_, title_text_);
   if (key_ != nullptr) put(key_, key_text_);
 }

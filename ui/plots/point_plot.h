@@ -119,8 +119,10 @@ class PointPlot : public FrameSyncedPlot, public PlotCursor {
 
   std::shared_ptr<const PointSet> points_;
   std::vector<Mark> marks_;  ///< The last mark at a position is on top.
+  QString headline_text_;    ///< Result in a sentence, above the title; may be empty.
   QString title_text_;
   QString key_text_;
+  QCPTextElement* headline_;
   QCPTextElement* title_;
   QCPTextElement* key_ = nullptr;
   HoverOverlay* overlay_;

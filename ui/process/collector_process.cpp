@@ -3,7 +3,9 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QStandardPaths>
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -46,6 +48,27 @@ QStringList CollectRequest::arguments() const {
   if (resume) words << QStringLiteral("--resume");
   words << QStringLiteral("-o") << database;
   return words;
+}
+
+QJsonObject CollectRequest::state() const {
+  return {{QStringLiteral("preset"), preset},
+          {QStringLiteral("axes"), QJsonArray::fromStringList(axes)},
+          {QStringLiteral("algorithms"), QJsonArray::fromStringList(algorithms)},
+          {QStringLiteral("device"), device},
+          {QStringLiteral("warm"), warm_cache},
+          {QStringLiteral("file"), database},
+          {QStringLiteral("rounds"), rounds}};
+}
+
+CollectRequest CollectRequest::from_state(const QJsonObject& state) {
+  const auto words = [&](const char* key) { return state[QLatin1String(key)].toVariant().toStringList(); };
+  return {.preset = state[QStringLiteral("preset")].toString(),
+          .axes = words("axes"),
+          .algorithms = words("algorithms"),
+          .device = state[QStringLiteral("device")].toString(),
+          .warm_cache = state[QStringLiteral("warm")].toBool(),
+          .database = state[QStringLiteral("file")].toString(),
+          .rounds = std::max(1, state[QStringLiteral("rounds")].toInt())};
 }
 
 QStringList CeilingsTask::arguments() const {
@@ -181,13 +204,11 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
     if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);
-    const std::string control = qtext(msg::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
-    emit crashed(
-        complaint.isEmpty()
-            ? qtext("The collector crashed. Measured points are stored (select “{}” and press Start to continue).",
-                    control)
-            : qtext("The collector crashed: {}. Measured points are stored (select “{}” and press Start to continue).",
-                    complaint.toStdString(), control));
+    const std::string control = qtext(msg::collect_panel::resume_now{}).remove(QLatin1Char('&')).toStdString();
+    emit crashed(complaint.isEmpty()
+                     ? qtext("The collector crashed. Measured points are stored (press “{}” to continue).", control)
+                     : qtext("The collector crashed: {}. Measured points are stored (press “{}” to continue).",
+                             complaint.toStdString(), control));
   } else if (done_ && !done_->reason.empty()) {
     emit failed(qtext(done_->reason));
   } else if (!complaint.isEmpty()) {

@@ -3,6 +3,7 @@
 // exactly one signal, even if a kernel crashes the process.
 #pragma once
 
+#include <QJsonObject>
 #include <QObject>
 #include <QProcess>
 #include <QString>
@@ -30,6 +31,9 @@ struct CollectRequest {
   int rounds = 1;
 
   [[nodiscard]] QStringList arguments() const;
+  /// All fields but `resume`.
+  [[nodiscard]] QJsonObject state() const;
+  [[nodiscard]] static CollectRequest from_state(const QJsonObject& state);
 };
 
 /// `attnscope ceilings` on a GPU, stored in a file.

@@ -97,7 +97,10 @@ void DeviceList::handle_found() {
 
 void DeviceList::handle_not_found(const QString& why) {
   if (ordinal_ >= 0) {  // no GPU with that ordinal: all local GPUs are known
-    ordinal_ = -1;
+    if (std::exchange(ordinal_, -1) == 0) {
+      local_problem_ = why;
+      emit changed();
+    }
   } else if (remote().contains(argument_)) {
     const std::string host = argument_.sliced(static_cast<qsizetype>(worker::ssh_prefix.size())).toStdString();
     add({.argument = argument_,
@@ -111,11 +114,12 @@ void DeviceList::handle_not_found(const QString& why) {
 void DeviceList::probe() {
   devices_.clear();
   asked_.clear();
+  local_problem_.clear();
   list_simulated();
-  emit changed();
   probing_ = true;
   ordinal_ = 0;
   probe_next();
+  emit changed();
 }
 
 void DeviceList::list_simulated() {
@@ -140,7 +144,11 @@ void DeviceList::add(ListedDevice device) {
 
 /// Probes the next unknown device; one at a time.
 void DeviceList::probe_next() {
-  if (!probing_ || process_.is_running() || find_collector().isEmpty()) return;
+  if (!probing_ || process_.is_running()) return;
+  if (find_collector().isEmpty()) {
+    local_problem_ = QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
+    return;
+  }
   if (ordinal_ >= 0) {
     argument_ = QString::number(ordinal_);
   } else {

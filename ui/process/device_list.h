@@ -50,6 +50,8 @@ class DeviceList : public QObject {
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
   [[nodiscard]] std::size_t local_gpu_count() const;
+  /// Returns why no local GPU can be used; empty if there is one or the probe is not done.
+  [[nodiscard]] const QString& local_problem() const { return local_problem_; }
   /// Device with that argument (all_gpus: the first); null if there is none.
   [[nodiscard]] const ListedDevice* find(const QString& argument) const;
   /// Returns the GPU's limits, or those of a default GPU if it is not in the table.
@@ -71,6 +73,7 @@ class DeviceList : public QObject {
   QString argument_;
   PlanEvent plan_;
   bool probing_ = false;
+  QString local_problem_;
   int ordinal_ = 0;  ///< next local GPU to probe; -1: all are known
   QStringList asked_;
 };

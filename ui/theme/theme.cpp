@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/theme/theme.h"
 
-#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QEvent>
 #include <QFocusEvent>
 #include <QIcon>
 #include <QLabel>
 #include <QPainter>
-#include <QPainterPath>
 #include <QPointer>
-#include <QProxyStyle>
-#include <QStyleFactory>
-#include <QStyleOption>
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "ui/theme/control_style.h"
 
 // Q_INIT_RESOURCE must not be in a namespace.
 static void initialize_resources() {
@@ -44,13 +41,6 @@ Roles token_roles(bool dark) {
           .highlight = token(Token::accent),
           .link = token(Token::accent),
           .tooltip = dark ? button : token(Token::surface)};
-}
-
-/// Returns true for palettes with white on black, set by this program or the system. Black on white is a common default
-/// and does not count.
-bool is_high_contrast(const QPalette& palette) {
-  const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
-  return lightness(QPalette::Text) - lightness(QPalette::Base) > 250;
 }
 
 QPalette make_palette(const Roles& roles) {
@@ -82,146 +72,6 @@ QColor mix(const QColor& a, const QColor& b, double share_of_b) {
   return {style::mix(a.rgb() & RGB_MASK, b.rgb() & RGB_MASK, share_of_b)};
 }
 
-/// Fusion with check box frames that are visible in dark themes, and wider table columns.
-class Style : public QProxyStyle {
- public:
-  Style() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
-
-  int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
-    if (metric == PM_FocusFrameHMargin) return 6;
-    const int own = QProxyStyle::pixelMetric(metric, option, widget);
-    switch (metric) {
-      case PM_IndicatorWidth:
-      case PM_IndicatorHeight:
-      case PM_ExclusiveIndicatorWidth:
-      case PM_ExclusiveIndicatorHeight:
-      case PM_SliderThickness:
-      case PM_SliderControlThickness:
-      case PM_SliderLength:
-      case PM_ScrollBarExtent:
-      case PM_MenuButtonIndicator:
-      case PM_HeaderMarkSize:
-      case PM_TabBarIconSize:
-      case PM_ButtonIconSize:
-        return qRound(own * larger(widget));
-      default:
-        return own;
-    }
-  }
-
-  QRect subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part,
-                       const QWidget* widget) const override {
-    const QRect own = QProxyStyle::subControlRect(control, option, part, widget);
-    if (control != CC_SpinBox && control != CC_ComboBox) return own;
-    const int more = room_for_arrows(widget);
-    const bool arrows =
-        control == CC_SpinBox ? part == SC_SpinBoxUp || part == SC_SpinBoxDown : part == SC_ComboBoxArrow;
-    const bool field = control == CC_SpinBox ? part == SC_SpinBoxEditField : part == SC_ComboBoxEditField;
-    return own.adjusted(arrows ? -more : 0, 0, field ? -more : 0, 0);
-  }
-
-  QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
-                         const QWidget* widget) const override {
-    const QSize own = QProxyStyle::sizeFromContents(type, option, size, widget);
-    return type == CT_SpinBox || type == CT_ComboBox ? own + QSize(room_for_arrows(widget), 0) : own;
-  }
-
-  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
-                     const QWidget* widget) const override {
-    const auto* item =
-        element == PE_PanelItemViewRow ? qstyleoption_cast<const QStyleOptionViewItem*>(option) : nullptr;
-    if (item != nullptr && (item->state & State_Selected) == 0) {
-      // Drawn behind every table cell: skips Fusion's costly color computation.
-      if ((item->features & QStyleOptionViewItem::Alternate) != 0) {
-        painter->fillRect(item->rect, item->palette.brush(QPalette::AlternateBase));
-      }
-      return;
-    }
-    if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
-      QProxyStyle::drawPrimitive(element, option, painter, widget);
-      const bool framed = element == PE_PanelButtonCommand || element == PE_PanelLineEdit || element == PE_Frame;
-      const bool inner = widget != nullptr && qobject_cast<const QAbstractSpinBox*>(widget->parentWidget()) != nullptr;
-      if (framed && !inner) draw_contrast_frame(*option, *painter, option->rect);
-      return;
-    }
-    const QPalette::ColorGroup group = (option->state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
-    const bool on = (option->state & State_On) != 0;
-    const QColor accent = option->palette.color(group, QPalette::Highlight);
-    const QColor frame = mix(option->palette.color(group, QPalette::Text), option->palette.color(QPalette::Base), 0.45);
-    const QRectF box = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
-    painter->save();
-    painter->setRenderHint(QPainter::Antialiasing);
-    painter->setPen(QPen(on ? accent : frame, (option->state & State_HasFocus) != 0 ? 2.0 : 1.2));
-    painter->setBrush(on ? accent : option->palette.color(QPalette::Base));
-    painter->drawRoundedRect(box, 2.5, 2.5);
-    if (on) {
-      QPainterPath tick(box.topLeft() + QPointF(0.22 * box.width(), 0.52 * box.height()));
-      tick.lineTo(box.topLeft() + QPointF(0.42 * box.width(), 0.73 * box.height()));
-      tick.lineTo(box.topLeft() + QPointF(0.78 * box.width(), 0.28 * box.height()));
-      painter->setPen(QPen(option->palette.color(QPalette::HighlightedText), 1.8, Qt::SolidLine, Qt::RoundCap));
-      painter->setBrush(Qt::NoBrush);
-      painter->drawPath(tick);
-    }
-    painter->restore();
-  }
-
-  void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
-                          const QWidget* widget) const override {
-    QProxyStyle::drawComplexControl(control, option, painter, widget);
-    if (control == CC_ComboBox || control == CC_SpinBox) draw_contrast_frame(*option, *painter, option->rect);
-    if (larger(widget) > 1) {
-      const auto arrow = [&](SubControl part, bool up) {
-        if ((option->subControls & part) == 0) return;
-        draw_arrow(*option, *painter, QProxyStyle::proxy()->subControlRect(control, option, part, widget), up,
-                   larger(widget));
-      };
-      if (control == CC_ComboBox) arrow(SC_ComboBoxArrow, false);
-      if (control == CC_SpinBox) arrow(SC_SpinBoxUp, true);
-      if (control == CC_SpinBox) arrow(SC_SpinBoxDown, false);
-    }
-    if (control == CC_Slider) {
-      draw_contrast_frame(*option, *painter, subControlRect(control, option, SC_SliderHandle, widget));
-    }
-  }
-
- private:
-  /// Scales fixed-size elements with the text.
-  static double larger(const QWidget* widget) {
-    return font_scale(widget != nullptr ? widget->font() : QApplication::font());
-  }
-  static int room_for_arrows(const QWidget* widget) {
-    constexpr int own = 14;
-    return qRound(own * (larger(widget) - 1));
-  }
-  /// Draws over Fusion's arrow, which has a fixed size.
-  static void draw_arrow(const QStyleOption& option, QPainter& painter, const QRect& in, bool up, double by) {
-    const double half = std::min(4 * by, in.width() / 2.0 - 1);
-    const double high = std::min(half, in.height() / 2.0) * (up ? -1 : 1);
-    const QPointF middle = QRectF(in).center();
-    const QPolygonF arrow{middle + QPointF(-half, -high / 2), middle + QPointF(half, -high / 2),
-                          middle + QPointF(0, high / 2)};
-    const QPalette::ColorGroup group = (option.state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(
-        mix(option.palette.color(group, QPalette::ButtonText), option.palette.color(QPalette::Button), 0.3));
-    painter.drawPolygon(arrow);
-    painter.restore();
-  }
-  /// Fusion's outlines are a darker shade of the background, which is invisible on black.
-  static void draw_contrast_frame(const QStyleOption& option, QPainter& painter, const QRect& frame) {
-    if (!is_high_contrast(option.palette)) return;
-    const bool focused = (option.state & State_HasFocus) != 0;
-    const QPalette::ColorGroup group = (option.state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
-    painter.save();
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(option.palette.color(group, focused ? QPalette::Highlight : QPalette::Text), focused ? 2 : 1));
-    painter.drawRect(QRectF(frame).adjusted(0.5, 0.5, -0.5, -0.5));
-    painter.restore();
-  }
-};
-
 QPalette& system_palette() {
   static QPalette palette;
   return palette;
@@ -252,12 +102,7 @@ class Ring : public QWidget {
   }
 
  protected:
-  void paintEvent(QPaintEvent* /*event*/) override {
-    constexpr double width = 2;
-    QPainter painter(this);
-    painter.setPen(QPen(palette().color(QPalette::Active, QPalette::Highlight), width));
-    painter.drawRect(QRectF(rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2));
-  }
+  void paintEvent(QPaintEvent* /*event*/) override { draw_focus_ring(*this, *this); }
 };
 
 /// Draws a ring around the widget with keyboard focus; Fusion shows none for lists without a current row, plots, texts
@@ -291,6 +136,20 @@ class FocusRing : public QObject {
 
 }  // namespace
 
+bool is_high_contrast(const QPalette& palette) {
+  const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
+  return lightness(QPalette::Text) - lightness(QPalette::Base) > 250;
+}
+
+void draw_focus_ring(QPaintDevice& on, const QWidget& around) {
+  constexpr double width = 2;
+  QPainter painter(&on);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(around.palette().color(QPalette::Active, QPalette::Highlight), width));
+  painter.drawRoundedRect(QRectF(around.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2), corner_radius,
+                          corner_radius);
+}
+
 QString to_string(ThemeChoice choice) {
   if (choice == ThemeChoice::light) return QStringLiteral("light");
   if (choice == ThemeChoice::dark) return QStringLiteral("dark");
@@ -309,7 +168,7 @@ void initialize_style() {
   initialize_resources();
   qApp->installEventFilter(new PlainLabels(qApp));
   qApp->installEventFilter(new FocusRing(qApp));
-  QApplication::setStyle(new Style);  // owned by the application
+  QApplication::setStyle(make_control_style());  // owned by the application
   system_palette() = QApplication::palette();
   (void)system_text_size();  // stores the size before the font is enlarged
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));

@@ -6,6 +6,7 @@
 #include <QFont>
 #include <QPalette>
 #include <QString>
+#include <QWidget>
 #include <string_view>
 
 #include "profiler/metrics/point.h"
@@ -27,6 +28,13 @@ void initialize_style();
 [[nodiscard]] double font_scale(const QFont& font);
 /// Changes the application's palette; views follow through QEvent::PaletteChange.
 void apply_theme(ThemeChoice choice);
+
+inline constexpr double corner_radius = 4;
+/// Draws the keyboard focus along the edge of a widget.
+void draw_focus_ring(QPaintDevice& on, const QWidget& around);
+/// Returns true for palettes with white on black, set by this program or the system. Black on white is a common default
+/// and does not count.
+[[nodiscard]] bool is_high_contrast(const QPalette& palette);
 
 /// Colors of plots, derived from a widget's palette, so that they match all themes.
 struct PlotColors {

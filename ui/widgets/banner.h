@@ -20,10 +20,8 @@ class Banner : public QFrame {
     replaced,
     rows,  ///< skipped rows of a file
     collect,
-    sample,  ///< note that the sample is recorded
     write,
-    choice,    ///< the current page cannot be exported
-    language,  ///< a language change takes effect at the next start
+    choice,  ///< the current page cannot be exported
   };
 
   explicit Banner(QWidget* parent = nullptr);

@@ -7,6 +7,7 @@
 #include <QLibraryInfo>
 #include <QLocale>
 #include <QMenu>
+#include <QPointer>
 #include <QSettings>
 #include <QTranslator>
 #include <algorithm>
@@ -51,16 +52,14 @@ QString remembered_language() {
   return QSettings().value(chosen_language_key()).toString();
 }
 
-void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told) {
+void add_language_menu(QMenu& view, bool remember, std::function<void()> changed) {
   QMenu* menu = view.addMenu(qtext(msg::window::language{}));
   auto* choices = new QActionGroup(menu);
   const QString chosen = remember ? remembered_language() : QString();
   const auto add = [&](const QString& language, const QString& name) {
-    QAction* action = menu->addAction(name, menu, [remember, language, name, told] {
+    QAction* action = menu->addAction(name, menu, [remember, language, changed] {
       if (remember) QSettings().setValue(chosen_language_key(), language);
-      const QString later =
-          qtext(msg::window::language_after_restart{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
-      told(language == qtext(msg::language::code{}) ? QString() : later);
+      if (language != qtext(msg::language::code{})) changed();
     });
     action->setCheckable(true);
     action->setChecked(language == chosen);
@@ -77,7 +76,9 @@ bool can_display_language() {
 }
 
 void translate_qt() {
-  auto* translator = new QTranslator(QCoreApplication::instance());
+  static QPointer<QTranslator> translator;
+  delete translator;  // of the previous language
+  translator = new QTranslator(QCoreApplication::instance());
   if (translator->load(QLocale(qtext(msg::language::code{})), QStringLiteral("qtbase"), QStringLiteral("_"),
                        QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
     QCoreApplication::installTranslator(translator);

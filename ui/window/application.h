@@ -22,18 +22,17 @@ class Application : public QApplication {
   std::function<void(const QString&)> report_;
 };
 
-/// Returns the language chosen for the next start, "zh"; empty for the system's.
+/// Returns the language chosen in the menu, "zh"; empty for the system's.
 [[nodiscard]] QString remembered_language();
 
-/// Adds View > Language. `remember`: saves the choice. `told` gets a message about the change; empty if the language is
-/// already in use.
-void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told);
+/// Adds View > Language. `remember`: saves the choice. `changed` is called unless the language is already in use.
+void add_language_menu(QMenu& view, bool remember, std::function<void()> changed);
 
 /// Returns true if the font has the characters of the current language. Call after QApplication is created.
 [[nodiscard]] bool can_display_language();
 
-/// Installs Qt's own translation (standard buttons, dialogs) for the current language, if available. Call after
-/// QApplication is created, before any window.
+/// Installs Qt's own translation (standard buttons, dialogs) for the current language, if available, in place of the
+/// previous one. Call after QApplication is created, before any window in that language.
 void translate_qt();
 
 }  // namespace attnscope::ui

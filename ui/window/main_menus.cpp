@@ -157,13 +157,9 @@ void MainWindow::build_view_menu() {
     action->setChecked(choice == ThemeChoice::system);
     theme_actions_->addAction(action);
   }
-  add_language_menu(*view, remember_, [this](const QString& words) {
-    banner_->clear(Banner::Topic::language);
-    if (words.isEmpty()) return;
-    banner_->offer(Banner::Topic::language, words, {}, qtext(msg::window::restart{}), [this] {
-      restarts_ = true;
-      close();
-    });
+  add_language_menu(*view, remember_, [this] {
+    if (is_measuring()) statusBar()->showMessage(qtext(msg::window::language_after_measurement{}), 6000);
+    change_language();
   });
 }
 

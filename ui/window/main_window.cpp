@@ -17,12 +17,14 @@
 #include <QSettings>
 #include <QShortcut>
 #include <QStatusBar>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/user_kernel.h"
+#include "messages/collect_panel.h"
 #include "messages/window.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
@@ -38,10 +40,12 @@
 #include "ui/text/qtext.h"
 #include "ui/window/export_actions.h"
 #include "ui/window/file_watch.h"
+#include "ui/window/filter_place.h"
 #include "ui/window/help.h"
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
+#include "ui/window/sample_banner.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/text_size.h"
 #include "ui/window/window_view.h"
@@ -65,7 +69,7 @@ QSize default_window_size(const QSize& available) {
 MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), remember_(remember) {
   setWindowTitle(QStringLiteral("Attnscope"));
   setAcceptDrops(true);
-  setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
+  setDockOptions(AllowTabbedDocks | AllowNestedDocks);
   if (const QScreen* screen = QGuiApplication::primaryScreen()) {
     resize(default_window_size(screen->availableGeometry().size()));
   }
@@ -112,6 +116,7 @@ void MainWindow::build_center() {
   // At the bottom, so that showing the banner moves nothing under the pointer.
   column->addWidget(banner_);
   setCentralWidget(central);
+  new FilterPlace(*this, *tabs_, *query_);
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
@@ -158,6 +163,8 @@ void MainWindow::build_docks() {
       add_dock(qtext(msg::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
   details_dock_ = add_dock(qtext(msg::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
   for (QDockWidget* asked_for : {collect, details_dock_}) asked_for->hide();
+  // After the layout, which knows the height then.
+  connect(collect->toggleViewAction(), &QAction::toggled, this, &MainWindow::fit_collect_dock, Qt::QueuedConnection);
   const std::pair<QDockWidget*, Qt::Key> keys[] = {
       {runs, Qt::Key_F7}, {collect, Qt::Key_F8}, {details_dock_, Qt::Key_F9}};
   for (const auto& [dock, key] : keys) dock->toggleViewAction()->setShortcut(QKeySequence(key));
@@ -167,8 +174,22 @@ void MainWindow::build_docks() {
   resizeDocks({details_dock_}, {340}, Qt::Horizontal);
 }
 
+void MainWindow::fit_collect_dock() {
+  auto* collect = static_cast<QDockWidget*>(collect_->parentWidget());
+  auto* runs = static_cast<QDockWidget*>(runs_->parentWidget());
+  const bool apart = collect->isFloating() || runs->isFloating() || dockWidgetArea(collect) != dockWidgetArea(runs);
+  if (apart || collect->isHidden() || runs->isHidden()) return;
+  constexpr int title = 26;
+  constexpr int least_runs = 140;
+  const int wanted = collect_->sizeHint().height() + title;
+  const int all = centralWidget()->height();
+  if (all >= wanted + least_runs) return resizeDocks({runs, collect}, {all - wanted, wanted}, Qt::Vertical);
+  tabifyDockWidget(runs, collect);
+  collect->raise();
+}
+
 void MainWindow::follow_workspace() {
-  show_sample_origin(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
+  add_sample_banner();
   for (const QKeySequence& keys : {QKeySequence(QStringLiteral("Ctrl+L")), QKeySequence(QKeySequence::Find)}) {
     connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::focus_field);
   }
@@ -199,6 +220,18 @@ void MainWindow::follow_workspace() {
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.reload(*run); },
       Qt::QueuedConnection);
+}
+
+void MainWindow::add_sample_banner() {
+  auto* sample = new SampleBanner(workspace_, collect_->form().devices(), remember_, centralWidget());
+  static_cast<QVBoxLayout*>(centralWidget()->layout())->insertWidget(0, sample);
+  connect(sample, &SampleBanner::measure_requested, this, [this] {
+    collect_->parentWidget()->show();
+    collect_->setFocus();
+  });
+  connect(sample, &SampleBanner::doctor_requested, this, [this] { show_page(QStringLiteral("doctor")); });
+  connect(sample, &SampleBanner::explorer_requested, this, [this] { tabs_->setCurrentWidget(explorer_); });
+  connect(sample, &SampleBanner::lesson_requested, lesson_, &LessonLauncher::show);
 }
 
 void MainWindow::clear_details_of(const QString& path) {
@@ -234,18 +267,26 @@ void MainWindow::follow_collection() {
   });
   connect(collect_, &CollectPanel::ceilings_measured, this,
           [this](const CeilingsTask& /*work*/) { show_page(QStringLiteral("ceilings")); });
+  connect(collect_, &CollectPanel::interruption_found, this, [this](const QString& words) {
+    keep_panels_open();
+    collect_->parentWidget()->show();
+    banner_->offer(Banner::Topic::collect, words, {}, qtext(msg::collect_panel::resume_now{}).remove(QLatin1Char('&')),
+                   [this] { collect_->resume(); });
+  });
   connect(collect_, &CollectPanel::error_occurred, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
 }
 
 void MainWindow::follow_edits() {
   auto* editor = new RunEditor(this);
-  connect(runs_, &RunsPanel::edit_requested, this, [this, editor](const QString& file, const QStringList& words) {
+  const auto edit = [this, editor](const QString& file, const QStringList& words) {
     banner_->clear(Banner::Topic::write);
     if (!is_recorded_sample(file)) return editor->edit(file, words);
     banner_->add(Banner::Topic::write, qtext("{} is a recorded sample and read-only (edit a copy)", file.toStdString()),
                  file);
-  });
+  };
+  connect(runs_, &RunsPanel::edit_requested, this, edit);
+  connect(collect_, &CollectPanel::edit_requested, this, edit);
   connect(editor, &RunEditor::done, this, [this, editor](const QString& file, const QStringList& words) {
     workspace_.reload_edited(file);
     const qsizetype deletes = words.indexOf(QStringLiteral("--delete"));
@@ -404,6 +445,12 @@ bool MainWindow::is_measuring() const {
   return collect_->is_running() || !explorer_->pending_work_text().isEmpty();
 }
 
+void MainWindow::change_language() {
+  constexpr int retry_ms = 500;
+  if (!is_measuring()) return emit language_changed();
+  QTimer::singleShot(retry_ms, this, &MainWindow::change_language);
+}
+
 void MainWindow::handle_saved_kernels(const QStringList& files) {
   const bool in_dialog = QApplication::activeModalWidget() != nullptr;
   for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
@@ -468,7 +515,6 @@ void MainWindow::confirm_stop(const QString& title, const QString& question, con
   box->setInformativeText(kept_text);
   QPushButton* stop = box->addButton(qtext(msg::window::stop_and_quit{}), QMessageBox::AcceptRole);
   box->setDefaultButton(box->addButton(qtext(msg::window::keep_running{}), QMessageBox::RejectRole));
-  connect(box, &QDialog::rejected, this, [this] { restarts_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
     explorer_->cancel_work();

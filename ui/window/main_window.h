@@ -65,8 +65,6 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const QString& pending_kernel() const { return kernel_to_open_; }
   /// Returns true if the window was active when it closed to load that kernel.
   [[nodiscard]] bool was_active() const { return was_active_; }
-  /// Returns true if the window closed so that the program restarts with the same view.
-  [[nodiscard]] bool should_restart() const { return restarts_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }
@@ -80,6 +78,8 @@ class MainWindow : public QMainWindow {
 
  signals:
   void window_requested();
+  /// The user chose another language: requests a new window with the same view.
+  void language_changed();
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -89,6 +89,8 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_center();
+  /// Gives the collect panel the height of its content; without room for the runs above it, both are tabs.
+  void fit_collect_dock();
   void build_docks();
   void build_menus();
   void build_file_menu();
@@ -96,6 +98,7 @@ class MainWindow : public QMainWindow {
   void build_view_menu();
   void build_help_menu();
   void follow_workspace();
+  void add_sample_banner();
   void follow_collection();
   void follow_edits();
   /// Offers to show a finished sweep once it has been read.
@@ -118,6 +121,8 @@ class MainWindow : public QMainWindow {
   /// Handles saved kernel files: reloads manifests, recompiles sources.
   void handle_saved_kernels(const QStringList& files);
   [[nodiscard]] bool is_measuring() const;
+  /// Emits language_changed() once no measurement is running.
+  void change_language();
   void clear_details_of(const QString& path);
   void confirm_stop(const QString& title, const QString& question, const QString& kept_text);
   void explore_selected();
@@ -134,7 +139,6 @@ class MainWindow : public QMainWindow {
   };
   QString kernel_to_open_;
   bool was_active_ = true;
-  bool restarts_ = false;
   std::optional<Sweep> sweep_;  ///< started from the panel, not yet finished and read
   Workspace workspace_;
   Banner* banner_ = nullptr;

@@ -6,7 +6,9 @@
 #include <QKeyEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
+#include <QToolTip>
 #include <algorithm>
+#include <utility>
 
 #include "messages/query.h"
 #include "profiler/points/point_query.h"
@@ -79,6 +81,22 @@ void QueryBar::add_completer() {
   connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &QueryBar::insert_candidate);
 }
 
+void QueryBar::set_compact(int width) {
+  if (std::exchange(compact_width_, width) == width) return;
+  const bool compact = width > 0;
+  layout()->setContentsMargins(compact ? 4 : 10, compact ? 0 : 3, compact ? 6 : 10, compact ? 0 : 2);
+  field_->setMinimumWidth(compact ? 0 : narrowest);
+  count_->setHidden(compact);
+  note_->setHidden(compact);
+  updateGeometry();
+}
+
+QSize QueryBar::sizeHint() const {
+  const QSize all = QWidget::sizeHint();
+  if (compact_width_ == 0) return all;
+  return {field_->hasFocus() ? std::max(compact_width_, narrowest) : compact_width_, all.height()};
+}
+
 void QueryBar::focus_field() {
   field_->setFocus(Qt::ShortcutFocusReason);
   field_->selectAll();
@@ -95,6 +113,8 @@ void QueryBar::apply() {
   note_->setText(words);
   note_->setToolTip(plain_tooltip(words));
   field_->setAccessibleDescription(words);
+  const bool unseen = note_->isHidden() && !words.isEmpty();
+  if (unseen) QToolTip::showText(field_->mapToGlobal(field_->rect().bottomLeft()), plain_tooltip(words), field_);
   show_state();
 }
 
@@ -148,6 +168,7 @@ void QueryBar::insert_candidate(const QString& candidate) {
 }
 
 bool QueryBar::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == field_ && (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut)) updateGeometry();
   if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
   const int key = static_cast<QKeyEvent*>(event)->key();
   QAbstractItemView* popup = completer_->popup();

@@ -20,6 +20,9 @@ class QueryBar : public QWidget {
   explicit QueryBar(Workspace& workspace, QWidget* parent = nullptr);
 
   void focus_field();
+  /// Shows the field only, in that width and wider while it has the focus; 0: the whole bar.
+  void set_compact(int width);
+  [[nodiscard]] QSize sizeHint() const override;
   void set_text(const QString& text);
   [[nodiscard]] QLineEdit* field() const { return field_; }
   [[nodiscard]] QCompleter* completer() const { return completer_; }
@@ -40,6 +43,7 @@ class QueryBar : public QWidget {
   void insert_candidate(const QString& candidate);
 
   Workspace& workspace_;
+  int compact_width_ = 0;
   QLineEdit* field_ = nullptr;
   ElidedLabel* note_ = nullptr;
   QLabel* count_ = nullptr;

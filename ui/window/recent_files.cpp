@@ -3,12 +3,9 @@
 
 #include <QAction>
 #include <QSettings>
-#include <iterator>
-#include <utility>
 
 #include "messages/window.h"
 #include "ui/runs/samples.h"
-#include "ui/runs/workspace.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -53,22 +50,6 @@ void RecentFiles::refresh() {
     action->setStatusTip(path);
   }
   setEnabled(!files.isEmpty());
-}
-
-void show_sample_origin(Workspace& workspace, Banner& banner, std::function<void()> collect) {
-  const QString sample = sample_path();
-  const auto show_offer = [&workspace, &banner, collect = std::move(collect), sample](const QString& opened) {
-    if (opened != sample) return;
-    for (const LoadedRun& run : workspace.runs()) {
-      if (run.info->file != sample) continue;
-      const Message words =
-          msg::window::recorded_sample{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
-                                       .file = workspace.file_name(sample).toStdString(),
-                                       .gpu = device_title(run.info->summary).toStdString()};
-      return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(msg::window::collect_here{}), collect);
-    }
-  };
-  QObject::connect(&workspace, &Workspace::opened, &banner, show_offer);
 }
 
 }  // namespace attnscope::ui

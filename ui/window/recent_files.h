@@ -4,10 +4,6 @@
 
 #include <QMenu>
 #include <QString>
-#include <functional>
-
-#include "ui/runs/workspace.h"
-#include "ui/widgets/banner.h"
 
 namespace attnscope::ui {
 
@@ -27,8 +23,5 @@ class RecentFiles : public QMenu {
 
   bool remember_;
 };
-
-/// Shows a banner with the origin of the recorded sample while it is open. `collect`: shows the collect form.
-void show_sample_origin(Workspace& workspace, Banner& banner, std::function<void()> collect);
 
 }  // namespace attnscope::ui

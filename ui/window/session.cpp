@@ -18,6 +18,7 @@
 
 #include "messages/language.h"
 #include "ui/pages/page.h"
+#include "ui/panels/collect_panel.h"
 #include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
@@ -231,6 +232,9 @@ void Session::open_window() {
   QJsonObject place = copy[QStringLiteral("window")].toObject();
   place.remove(QStringLiteral("geometry"));  // the new window must not cover this window
   copy[QStringLiteral("window")] = place;
+  QJsonObject collect = copy[QStringLiteral("collect")].toObject();
+  collect.remove(unfinished_key());  // only this window resumes it
+  copy[QStringLiteral("collect")] = collect;
   // The new window takes the newest unlocked session.
   report_problem(SessionFile(SessionFile::SessionStart::fresh).write(copy));
   const QString program = QCoreApplication::applicationFilePath();

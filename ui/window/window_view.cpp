@@ -6,6 +6,8 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QLineEdit>
+#include <QScreen>
+#include <algorithm>
 #include <map>
 
 #include "ui/pages/page_list.h"
@@ -26,6 +28,18 @@ QString as_text(const QByteArray& bytes) {
 
 QByteArray as_bytes(const QJsonValue& text) {
   return QByteArray::fromBase64(text.toString().toLatin1());
+}
+
+/// Moves and shrinks a window that was saved on a larger screen.
+void keep_on_screen(QWidget& window) {
+  if (window.isMaximized() || window.isFullScreen()) return;
+  const QRect available = window.screen()->availableGeometry();
+  const QSize frame = window.frameGeometry().size() - window.size();
+  window.resize(window.size().boundedTo(available.size() - frame));
+  const QRect outer = window.frameGeometry();
+  window.move(
+      std::clamp(outer.x(), available.left(), std::max(available.left(), available.right() - outer.width() + 1)),
+      std::clamp(outer.y(), available.top(), std::max(available.top(), available.bottom() - outer.height() + 1)));
 }
 
 QString canonical_path(const QString& path) {
@@ -67,7 +81,7 @@ QJsonObject WindowView::view() {
                    {QStringLiteral("ticked"), ticks[true]},
                    {QStringLiteral("panels"), panels_},
                    {QStringLiteral("window"), place_},
-                   {QStringLiteral("collect"), window_.collect()->form().state()}};
+                   {QStringLiteral("collect"), window_.collect()->state()}};
   if (selected && files.contains(selected->file)) {
     view[QStringLiteral("selection")] =
         QJsonObject{{QStringLiteral("file"), selected->file}, {QStringLiteral("point"), selected->point}};
@@ -91,11 +105,11 @@ void WindowView::restore(const QJsonObject& view) {
     const QString id = to_qstring(kind.id);
     if (pages.contains(id)) window_.page(id)->restore(pages[id].toObject());
   }
-  window_.collect()->form().restore(view[QStringLiteral("collect")].toObject());
   restore_files(view);
   if (view.contains(QStringLiteral("filter"))) window_.query().set_text(view[QStringLiteral("filter")].toString());
   window_.show_page(view[QStringLiteral("page")].toString());
   restore_panels(view);
+  window_.collect()->restore(view[QStringLiteral("collect")].toObject());  // may show its panel
   select();
 }
 
@@ -127,7 +141,7 @@ void WindowView::restore_files(const QJsonObject& view) {
 
 void WindowView::restore_panels(const QJsonObject& view) {
   const QJsonObject place = view[QStringLiteral("window")].toObject();
-  window_.restoreGeometry(as_bytes(place[QStringLiteral("geometry")]));
+  if (window_.restoreGeometry(as_bytes(place[QStringLiteral("geometry")]))) keep_on_screen(window_);
   if (window_.restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) window_.keep_panels_open();
   if (place.contains(QStringLiteral("text"))) {
     window_.text_size().set_scale(place[QStringLiteral("text")].toDouble());

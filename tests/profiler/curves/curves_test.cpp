@@ -13,8 +13,11 @@
 #include <vector>
 
 #include "kernels/model/io_model.h"
+#include "messages/curves.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
+#include "profiler/units/number_format.h"
 #include "tests/profiler/curves/curve_helpers.h"
 
 namespace attnscope::analysis {
@@ -42,6 +45,24 @@ TEST(Curves, PlotsStoredBytes) {
                    *all->metric(metric_key::dram_read_bytes) + *all->metric(metric_key::dram_write_bytes));
   EXPECT_FALSE(point->settled) << "no write-back was counted";
   EXPECT_EQ(dram->points.size(), 7U);
+}
+
+TEST(Curves, HeadlineComparesTheExtremesAtTheLargestCommonN) {
+  const Drawn drawn(fixtures::memory_wall());
+  const Quantity quantity = std::ranges::find(drawn.set.curves, CurveKind::measured, &Curve::kind)->quantity;
+  const auto value = [&](const char* name) {
+    return at(drawn.curve(name, CurveKind::measured, quantity), 8192)->value;
+  };
+  const auto [less, more] =
+      std::minmax({std::pair(value("naive"), "Naive"), std::pair(value("fa1"), "FA1"), std::pair(value("fa2"), "FA2")});
+  EXPECT_EQ(headline(drawn.set), Message(msg::curves::headline_bytes{.less = less.second,
+                                                                     .more = more.second,
+                                                                     .place = position_text(drawn.set, 8192),
+                                                                     .quantity = quantity_title(quantity),
+                                                                     .ratio = number_text(more.first / less.first)}));
+  CurveSet alone = drawn.set;
+  std::erase_if(alone.curves, [](const Curve& curve) { return curve.name.algorithm != "fa2"; });
+  EXPECT_TRUE(headline(alone).empty());
 }
 
 TEST(Curves, PlotsSettledBytesIfKnown) {

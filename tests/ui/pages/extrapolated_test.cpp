@@ -37,16 +37,18 @@ TEST_F(ExtrapolatedTest, IsMarkedInDetails) {
     return document.toPlainText();
   };
   const QString whole = text_of(points[0]);
-  EXPECT_TRUE(whole.contains("NVIDIA H200 · simulated\n")) << whole.toStdString();
+  EXPECT_TRUE(whole.contains("NVIDIA H200 · simulated unless marked\n")) << whole.toStdString();
   EXPECT_FALSE(whole.contains("extrapolated", Qt::CaseInsensitive));
   const QString part = text_of(points[2]);
-  EXPECT_TRUE(part.contains("NVIDIA H200 · extrapolated\n")) << part.toStdString();
+  EXPECT_TRUE(part.contains("NVIDIA H200 · extrapolated unless marked\n")) << part.toStdString();
   EXPECT_TRUE(part.contains(qtext(msg::details::extrapolated{})));
   const auto origins = [&](const QString& label) {
     QStringList words;
     const QStringList lines = part.split(QLatin1Char('\n'));
-    for (qsizetype i = 0; i + 2 < lines.size(); ++i) {
-      if (lines[i] == label) words << lines[i + 2];
+    for (qsizetype i = 0; i + 1 < lines.size(); ++i) {
+      if (lines[i] != label) continue;
+      const QString origin = lines[i + 1].section(QLatin1Char(' '), -1);
+      words << (origin == "simulated" ? origin : QStringLiteral("extrapolated"));
     }
     return words.join(QLatin1Char('|'));
   };

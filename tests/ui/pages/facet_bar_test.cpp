@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QJsonObject>
 #include <QMenu>
 #include <QTest>
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/facet_bar.h"
+#include "ui/pages/facet_chip.h"
 
 namespace attnscope::ui {
 namespace {
@@ -72,6 +74,26 @@ TEST_F(FacetBarTest, ChipShowsItsFacetAndValues) {
   QTest::keyClick(&d, Qt::Key_Return);
   EXPECT_TRUE(d.menu()->isVisible());
   d.menu()->close();
+}
+
+TEST_F(FacetBarTest, SwitchShowsItsOptionsSideBySide) {
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_blocking(file), QString());
+  wait_until_idle();
+  auto* levels = page.findChild<SegmentedChip*>();
+  ASSERT_NE(levels, nullptr);
+  const auto level = [&] { return page.state()["level"].toString(); };
+  EXPECT_EQ(level(), "dram");
+  QTest::mouseClick(levels, Qt::LeftButton, Qt::NoModifier, QPoint(levels->width() - 10, levels->height() / 2));
+  EXPECT_EQ(level(), "sm_l2");
+  QTest::mouseClick(levels, Qt::RightButton, Qt::NoModifier, QPoint(10, levels->height() / 2));
+  EXPECT_EQ(level(), "sm_l2");
+  levels->setFocus();
+  QTest::keyClick(levels, Qt::Key_Left);
+  EXPECT_EQ(level(), "dram");
 }
 
 }  // namespace

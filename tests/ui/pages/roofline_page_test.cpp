@@ -6,6 +6,7 @@
 #include <QAbstractItemModelTester>
 #include <QLabel>
 #include <QSignalSpy>
+#include <QTableView>
 #include <algorithm>
 #include <cmath>
 
@@ -246,6 +247,18 @@ TEST_F(RooflinePageTest, RestoresSavedChoices) {
   EXPECT_EQ(other.state(), page.state());
   other.restore({{"level", 7}, {"device", QJsonArray()}});
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
+}
+
+TEST_F(RooflinePageTest, ShowsTheTableOnRequest) {
+  open();
+  auto* table = page.findChild<QTableView*>();
+  ASSERT_NE(table, nullptr);
+  EXPECT_TRUE(table->isHidden());
+  EXPECT_GT(table->model()->rowCount(), 0) << "copied while hidden";
+  QJsonObject state = page.state();
+  state["table"] = true;
+  page.restore(state);
+  EXPECT_FALSE(table->isHidden());
 }
 
 TEST_F(RooflinePageTest, NamesNoRoofForImpossibleValues) {

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QAction>
+#include <QDockWidget>
+#include <QFile>
+#include <QJsonObject>
 #include <QListWidget>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include "messages/collect_panel.h"
 #include "tests/app/local_sshd.h"
@@ -14,6 +22,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
+#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
@@ -34,6 +43,29 @@ TEST_F(WindowTest, EveryPresetCanStart) {
   EXPECT_TRUE(panel.start_blocker_text().contains(QStringLiteral("diagonal")))
       << panel.start_blocker_text().toStdString();
   qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST_F(WindowTest, CollectPanelHasTheHeightOfItsContent) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
+  auto* runs = window.findChild<QDockWidget*>(QStringLiteral("runs"));
+  runs->show();
+  wait_until_idle();
+  collect->toggleViewAction()->trigger();
+  wait_until_idle();
+  const auto* scroll = collect->findChild<QScrollArea*>();
+  ASSERT_NE(scroll, nullptr);
+  EXPECT_FALSE(scroll->verticalScrollBar()->isVisible());
+  EXPECT_FALSE(runs->visibleRegion().isEmpty());
+
+  collect->toggleViewAction()->trigger();
+  window.resize(1280, 560);
+  wait_until_idle();
+  collect->toggleViewAction()->trigger();
+  wait_until_idle();
+  EXPECT_EQ(window.tabifiedDockWidgets(runs), QList<QDockWidget*>{collect});
 }
 
 TEST(CollectPanel, DisabledStartShowsTheReason) {
@@ -101,19 +133,115 @@ TEST(CollectPanel, ShowsTheNumberOfRounds) {
   EXPECT_TRUE(log->item(0)->text().contains(qtext(points_text(62, 10)))) << log->item(0)->text().toStdString();
 }
 
-TEST(CollectPanel, CountsStoredPointsAfterCancel) {
-  CollectPanel panel;
-  PointEvent point;
-  point.disposition = "ok";
-  for (const std::int64_t id : {4, 5, 6, 6}) {  // Two rounds of the last point.
-    point.point_id = id;
-    emit panel.collector().point_done(point);
+class ResumeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    database = folder.filePath("runs.attnscope");
+    fixtures::write_file(database, {{"quick", fixtures::memory_wall(), false}});
+    QFile script(folder.filePath("collector"));
+    ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+    PlanEvent plan;
+    plan.device_name = "NVIDIA H200";
+    plan.run_id = 7;
+    plan.total = 87;
+    const auto line = [](const auto& event) { return " '" + QByteArray::fromStdString(to_json_line(event)) + '\''; };
+    script.write("#!/bin/sh\necho \"$@\" >>\"$0.log\"\nprintf '%s\\n'" + line(plan) +
+                 line(ProgressEvent{.done = 48, .total = 87}) + "\nread word\nprintf '%s\\n'" +
+                 line(DoneEvent{"cancelled", {}, 48, 0, 5}) + '\n');
+    script.close();
+    ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
+    qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(script.fileName()));
   }
-  point.point_id = 7;
-  point.disposition = "cancelled";
-  emit panel.collector().point_done(point);
-  emit panel.collector().cancelled(DoneEvent{"cancelled", {}, 0, 0, 9});
-  EXPECT_EQ(panel.progress_text(), qtext(msg::collect_panel::cancelled{.points = 3}));
+  void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+  void start(CollectPanel& panel) const {
+    panel.form().set_preset(QStringLiteral("quick"));
+    panel.form().set_database(database);
+    panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
+    wait_for_progress(panel);
+  }
+  static void wait_for_progress(const CollectPanel& panel) {
+    ASSERT_TRUE(QTest::qWaitFor([&] { return panel.progress_text().startsWith("48 "); }, 60'000));
+  }
+  static void stop(CollectPanel& panel) {
+    panel.cancel();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel.is_running(); }, 60'000));
+  }
+  /// Returns the options of each collection that was started.
+  [[nodiscard]] QStringList collections() const {
+    QFile log(folder.filePath("collector.log"));
+    EXPECT_TRUE(log.open(QIODevice::ReadOnly));
+    const QStringList lines = QString::fromUtf8(log.readAll()).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    return lines.filter(QStringLiteral("collect --jsonl")).filter(QStringLiteral("-o ") + database);
+  }
+  static bool offers_resume(const CollectPanel& panel) {
+    return !panel.findChild<QPushButton*>(QStringLiteral("resume"))->isHidden() &&
+           !panel.findChild<QPushButton*>(QStringLiteral("resume"))->parentWidget()->isHidden();
+  }
+
+  QTemporaryDir folder;
+  QString database;
+  const QString cancelled_text = qtext(msg::collect_panel::cancelled_at{.done = 48, .total = 87});
+};
+
+TEST_F(ResumeTest, CancelledCollectionCanBeResumedOrDiscarded) {
+  CollectPanel panel;
+  EXPECT_FALSE(offers_resume(panel));
+  start(panel);
+  EXPECT_FALSE(offers_resume(panel)) << "it is running";
+  stop(panel);
+  EXPECT_EQ(panel.progress_text(), cancelled_text);
+  ASSERT_TRUE(offers_resume(panel));
+
+  panel.form().set_preset(QStringLiteral("memory-wall"));  // The resumed plan does not depend on the form.
+  panel.findChild<QPushButton*>(QStringLiteral("resume"))->click();
+  wait_for_progress(panel);
+  stop(panel);
+  const QStringList started = collections();
+  ASSERT_EQ(started.size(), 2);
+  EXPECT_FALSE(started[0].contains("--resume"));
+  EXPECT_EQ(QString(started[1]).remove("--resume "), started[0]);
+
+  QSignalSpy edits(&panel, &CollectPanel::edit_requested);
+  panel.findChild<QPushButton*>(QStringLiteral("discard"))->click();
+  EXPECT_FALSE(offers_resume(panel));
+  ASSERT_EQ(edits.size(), 1);
+  EXPECT_EQ(edits[0][0].toString(), database);
+  EXPECT_EQ(edits[0][1].toStringList(), (QStringList{"--run=7", "--delete"}));
+}
+
+TEST_F(ResumeTest, InterruptedCollectionIsOfferedAtTheNextStart) {
+  QJsonObject while_running;
+  QJsonObject after_cancel;
+  {
+    CollectPanel panel;
+    start(panel);
+    while_running = panel.state();
+    stop(panel);
+    after_cancel = panel.state();
+  }
+  CollectPanel cancelled;
+  QSignalSpy nothing(&cancelled, &CollectPanel::interruption_found);
+  cancelled.restore(after_cancel);
+  EXPECT_EQ(cancelled.progress_text(), cancelled_text);
+  EXPECT_TRUE(offers_resume(cancelled));
+  EXPECT_TRUE(nothing.isEmpty());
+
+  MainWindow window(false);
+  window.show();
+  window.shown_view().restore({{"collect", while_running}});
+  const QString stopped = qtext(msg::collect_panel::stopped_at{.done = 48, .total = 87});
+  EXPECT_EQ(window.banner().text(), stopped);
+  EXPECT_TRUE(window.collect()->isVisible());
+  window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
+  wait_for_progress(*window.collect());
+  EXPECT_EQ(window.banner().text(), QString());
+  EXPECT_TRUE(collections().back().contains("--resume"));
+  stop(*window.collect());
+
+  CollectPanel without_file;
+  QFile::remove(database);
+  without_file.restore(while_running);
+  EXPECT_FALSE(offers_resume(without_file));
 }
 
 TEST(CollectPanel, ReplacesResumeOptionsByControlNames) {
@@ -135,7 +263,7 @@ TEST(CollectPanel, ReplacesResumeOptionsByControlNames) {
             "all is in /a/b: continue with " + qtext(msg::collect_panel::resume_into{.control = name}) + " /a/b");
   for (const char* script : {"kill -9 $$", "echo 'out of luck.' >&2; kill -9 $$"}) {
     const QString died = error_message_of(script);
-    EXPECT_TRUE(died.contains(QString::fromStdString(name))) << died.toStdString();
+    EXPECT_TRUE(died.contains(qtext(msg::collect_panel::resume_now{}).remove('&'))) << died.toStdString();
     EXPECT_EQ(died.contains("out of luck"), QLatin1String(script).contains(QLatin1String("out of luck")));
     EXPECT_FALSE(died.contains("..")) << died.toStdString();
   }

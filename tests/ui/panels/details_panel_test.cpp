@@ -40,8 +40,10 @@ TEST_F(WindowTest, DetailsShowTheProvenanceOfEveryNumber) {
     const qsizetype at = html.indexOf(QStringLiteral("<td>%1</td>").arg(label));
     ASSERT_GE(at, 0) << label.toStdString();
     const QString row = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
-    EXPECT_TRUE(row.contains(to_qstring(provenance))) << row.toStdString();
+    EXPECT_EQ(row.contains(to_qstring(provenance)), provenance != Provenance::measured) << row.toStdString();
   }
+  const Message usual = msg::details::origin{.device = "NVIDIA H200", .provenance = title(Provenance::measured)};
+  EXPECT_TRUE(html.contains(qtext(usual))) << "the others are measured";
   PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
   hot.clocks->throttled = true;
   hot.clocks->throttle_reasons = 4;  // NVML: power cap.
@@ -65,7 +67,8 @@ TEST_F(WindowTest, DetailsShowTheBottleneck) {
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();
   const auto row = [](std::string_view key, const char* value, const char* provenance) {
-    return QStringLiteral("%1\n%2\n%3\n").arg(metric_label(key), QLatin1String(value), QLatin1String(provenance));
+    const QString origin = provenance == std::string_view("measured") ? QString() : QStringLiteral(" ") + provenance;
+    return QStringLiteral("%1\n%2%3\n").arg(metric_label(key), QLatin1String(value), origin);
   };
   EXPECT_TRUE(text.contains(heading + "\n" + row("xu_utilization_pct", "83.5%", "measured") +
                             row("dram_utilization_pct", "12%", "measured") +
@@ -118,7 +121,7 @@ TEST_F(WindowTest, DetailsShowTheKernels) {
   const QString text = document.toPlainText();
   const QString launch =
       qtext(msg::details::launch{.options = "ATTN_BR=128 ATTN_WARPS=4", .threads = 128, .x = 8, .y = 16, .z = 1});
-  EXPECT_TRUE(text.contains(heading + "\nfwd\nattn_fa2_forward\nfa2/fa2_forward.cuh\n" + launch)) << text.toStdString();
+  EXPECT_TRUE(text.contains(heading + "\nfwd\nattn_fa2_forward fa2/fa2_forward.cuh\n" + launch)) << text.toStdString();
 }
 
 TEST_F(WindowTest, DetailsOfAnImportedPointShowItsSource) {

@@ -77,7 +77,8 @@ TEST_F(AccessibilityTest, PlotsAreChartsWithNameValueAndSelection) {
     if (const auto* map = qobject_cast<HeatmapView*>(&plot)) {
       EXPECT_EQ(chart->text(QAccessible::Name), map->title().headline);
     } else {
-      EXPECT_EQ(chart->text(QAccessible::Name), static_cast<PointPlot&>(plot).title()) << id;
+      const auto& points = static_cast<PointPlot&>(plot);
+      EXPECT_EQ(chart->text(QAccessible::Name), points.headline().isEmpty() ? points.title() : points.headline()) << id;
     }
     plot.setFocus();
     QTest::keyClick(&plot, Qt::Key_Right);
@@ -113,12 +114,39 @@ TEST_F(AccessibilityTest, CtrlTShowsTheTableOfThePlot) {
   }
 }
 
+// WCAG 2.2: text 4.5:1, borders of controls and marks 3:1.
+TEST_F(AccessibilityTest, ControlsHaveContrast) {
+  const auto contrast = [](const QColor& a, const QColor& b) {
+    return style::contrast_ratio(a.rgb() & RGB_MASK, b.rgb() & RGB_MASK);
+  };
+  for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark, ThemeChoice::contrast}) {
+    apply_theme(theme);
+    const QPalette palette = QApplication::palette();
+    const std::pair<QPalette::ColorRole, QPalette::ColorRole> texts[] = {
+        {QPalette::WindowText, QPalette::Window},         {QPalette::Text, QPalette::Base},
+        {QPalette::Text, QPalette::AlternateBase},        {QPalette::ButtonText, QPalette::Button},
+        {QPalette::HighlightedText, QPalette::Highlight}, {QPalette::ToolTipText, QPalette::ToolTipBase},
+        {QPalette::PlaceholderText, QPalette::Base},      {QPalette::Link, QPalette::Base}};
+    for (const auto& [text, ground] : texts) {
+      EXPECT_GE(contrast(palette.color(text), palette.color(ground)), 4.5)
+          << to_string(theme).toStdString() << ": " << text << " on " << ground;
+    }
+    const PlotColors colors = plot_colors(palette);
+    for (const QPalette::ColorRole ground : {QPalette::Window, QPalette::Base}) {
+      EXPECT_GE(contrast(colors.axis, palette.color(ground)), 3) << to_string(theme).toStdString();
+      EXPECT_GE(contrast(palette.color(QPalette::Highlight), palette.color(ground)), 3)
+          << to_string(theme).toStdString();
+    }
+  }
+  apply_theme(ThemeChoice::light);
+}
+
 TEST_F(AccessibilityTest, LargeTextFits) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
   ASSERT_EQ(window.workspace().open_blocking(file), QString());
-  window.text_size().set_scale(1.5);
+  window.text_size().set_scale(2);
   for (const PageKind& kind : page_kinds()) {
     window.show_page(to_qstring(kind.id));
     wait_until_idle();

@@ -48,6 +48,7 @@
 #include "ui/window/application.h"
 #include "ui/window/export_actions.h"
 #include "ui/window/query_bar.h"
+#include "ui/window/sample_banner.h"
 
 namespace attnscope::ui {
 namespace {
@@ -191,7 +192,7 @@ TEST_F(WindowTest, CountsDuplicatePointsOnceWithANote) {
   EXPECT_FALSE(shows(duplicates(points)) || shows(duplicates(fit))) << "the filter hides some of them";
 }
 
-TEST_F(WindowTest, LanguageChangesAfterARestart) {
+TEST_F(WindowTest, LanguageChangesAtOnce) {
   MainWindow window(true);
   window.show();
   const auto choose = [&](const QString& language) {
@@ -199,22 +200,12 @@ TEST_F(WindowTest, LanguageChangesAfterARestart) {
       if (action->text().remove('&') == language) action->trigger();
     }
   };
+  QSignalSpy changed(&window, &MainWindow::language_changed);
   choose(qtext(msg::language::own_name{}));
-  EXPECT_EQ(window.banner().text(), QString()) << "the current language";
-  const QString chinese = QStringLiteral("中文");
-  choose(chinese);
+  EXPECT_TRUE(changed.isEmpty()) << "the current language";
+  choose(QStringLiteral("中文"));
   EXPECT_EQ(remembered_language(), "zh");
-  ASSERT_EQ(window.workspace().open_blocking(file), QString());
-  EXPECT_EQ(window.banner().text(), qtext(msg::window::language_after_restart{.language = chinese.toStdString()}));
-  QToolButton* restart = nullptr;
-  for (auto* button : window.banner().findChildren<QToolButton*>()) {
-    if (button->text() == qtext(msg::window::restart{})) restart = button;
-  }
-  ASSERT_NE(restart, nullptr);
-  EXPECT_FALSE(window.should_restart());
-  restart->click();
-  EXPECT_TRUE(window.should_restart());
-  EXPECT_FALSE(window.isVisible());
+  EXPECT_EQ(changed.size(), 1);
   QSettings().remove("window/language");
 }
 
@@ -464,29 +455,76 @@ TEST_F(OpenedWindowTest, SavesAndRestoresChoicesOfEveryPage) {
   EXPECT_TRUE(page_of<TileHeatmapPage>(other).file_stem().startsWith("tiles-fa1-"));
 }
 
-TEST(FirstWindow, ShowsASampleNoteUntilTheSampleIsClosed) {
-  if (sample_paths().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
-  MainWindow window(false);
-  window.open_files({});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
-  EXPECT_EQ(window.banner().text(),
-            qtext(msg::window::recorded_sample{.date = "2026-11-30", .file = "h200.attnscope", .gpu = "NVIDIA H200"}));
-  window.show();
-  auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
-  EXPECT_FALSE(collect->isVisible());
-  window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
-  EXPECT_TRUE(collect->isVisible());
+class SampleBannerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (sample_paths().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+    qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");  // No GPU is found.
+  }
+  void TearDown() override {
+    qunsetenv("ATTNSCOPE_COLLECTOR");
+    QSettings().remove("window/sample_banner_dismissed");
+  }
+  static SampleBanner& show_sample(MainWindow& window) {
+    window.resize(1280, 800);
+    window.show();
+    window.open_files({});
+    auto* banner = window.findChild<SampleBanner*>();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !banner->text().isEmpty(); }));
+    return *banner;
+  }
+  static QAbstractButton& button(const SampleBanner& banner, const Message& text) {
+    const QList<QAbstractButton*> all = banner.findChildren<QAbstractButton*>();
+    return **std::ranges::find_if(all, [&](const QAbstractButton* each) { return each->text() == qtext(text); });
+  }
+};
 
-  MainWindow other(false);
-  other.open_files({});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !other.banner().text().isEmpty(); }));
+TEST_F(SampleBannerTest, NamesTheSampleWhileItIsOpen) {
+  MainWindow window(false);
+  const SampleBanner& banner = show_sample(window);
+  EXPECT_TRUE(banner.isVisible());
+  EXPECT_EQ(banner.text(), qtext(msg::window::recorded_sample{.date = "2026-11-30", .gpu = "NVIDIA H200"}));
   const QTemporaryDir folder;
   const QString own = folder.filePath("own.attnscope");
   fixtures::write_file(own, {{"memory-wall", fixtures::memory_wall(), false}});
-  ASSERT_EQ(other.workspace().open_blocking(own), QString());
-  EXPECT_NE(other.banner().text(), QString()) << "points of the sample are still shown";
-  other.workspace().close(sample_path());
-  EXPECT_EQ(other.banner().text(), QString());
+  ASSERT_EQ(window.workspace().open_blocking(own), QString());
+  EXPECT_TRUE(banner.isVisible()) << "points of the sample are still shown";
+  window.workspace().close(sample_path());
+  EXPECT_FALSE(banner.isVisible());
+}
+
+TEST_F(SampleBannerTest, ButtonsLeadToTheNextSteps) {
+  MainWindow window(false);
+  const SampleBanner& banner = show_sample(window);
+  QAbstractButton& measure = button(banner, msg::window::measure_here{});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !measure.isEnabled(); }));
+  EXPECT_FALSE(measure.toolTip().isEmpty()) << "why no GPU can be used";
+  button(banner, msg::window::open_doctor{}).click();
+  EXPECT_EQ(window.page_id(), "doctor");
+  button(banner, msg::window::explore_tiles{}).click();
+  EXPECT_EQ(window.page_id(), "explorer");
+}
+
+TEST_F(SampleBannerTest, IsDismissedForGood) {
+  {
+    MainWindow window(true);
+    const SampleBanner& banner = show_sample(window);
+    EXPECT_TRUE(banner.isVisible());
+    banner.findChild<QToolButton*>()->click();
+    EXPECT_FALSE(banner.isVisible());
+  }
+  {
+    MainWindow window(true);
+    EXPECT_FALSE(show_sample(window).isVisible());
+  }
+  QSettings().remove("window/sample_banner_dismissed");
+  MainWindow window(true);
+  const SampleBanner& banner = show_sample(window);
+  EXPECT_TRUE(banner.isVisible());
+  window.resize(1280, 690);
+  EXPECT_FALSE(banner.isVisible());
+  window.resize(1280, 800);
+  EXPECT_FALSE(banner.isVisible());
 }
 
 constexpr int patience_ms = 20'000;

@@ -186,6 +186,29 @@ TEST_F(QueryBarTest, EmptyPagesOfferToClearTheFilter) {
   EXPECT_TRUE(words.contains("href=\"clear\"")) << words.toStdString();
 }
 
+TEST_F(QueryBarTest, SharesTheRowOfTheTabsInALowWindow) {
+  auto* tabs = window.findChild<QTabWidget*>();
+  const auto top_of_page = [&] { return tabs->currentWidget()->mapTo(&window, QPoint(0, 0)).y(); };
+  const auto in_row = [&] {
+    const QRect row = QRect(tabs->mapTo(&window, QPoint(0, 0)), QSize(tabs->width(), tabs->tabBar()->height()));
+    return row.contains(QRect(line.mapTo(&window, QPoint(0, 0)), line.size()));
+  };
+  const int top = top_of_page();
+  EXPECT_FALSE(in_row());
+  window.resize(1024, 600);
+  wait_until_idle();
+  EXPECT_LT(top_of_page(), top);
+  EXPECT_TRUE(in_row());
+  EXPECT_GE(line.width(), 100);
+  bar.set_text(QStringLiteral("N<=512"));
+  EXPECT_EQ(window.workspace().query(), QStringLiteral("N<=512"));
+  window.resize(1280, 800);
+  wait_until_idle();
+  EXPECT_EQ(top_of_page(), top);
+  EXPECT_FALSE(in_row());
+  EXPECT_TRUE(line.isVisible());
+}
+
 TEST_F(QueryBarTest, PageStatesDoNotContainTheFilter) {
   bar.set_text("algo:fa2");
   for (const char* id : {"io", "tiles", "table"}) {

@@ -14,6 +14,7 @@
 #include <QProcess>
 #include <QProcessEnvironment>
 #include <QPushButton>
+#include <QScreen>
 #include <QStandardPaths>
 #include <QTest>
 #include <QWheelEvent>
@@ -56,7 +57,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
      R"(,"dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"full","n_k":"4096","n_q":"4096","padding":"0","pa)"
      R"(ge":"0","pass":"fwd"}})"},
-    {"roofline", R"({"choices":{"mask":"causal"},"device":"","level":"sm_l2"})"},
+    {"roofline", R"({"choices":{"mask":"causal"},"device":"","level":"sm_l2","table":true})"},
     {"law", R"({"choices":{},"level":"dram"})"},
     {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
     {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
@@ -197,6 +198,24 @@ TEST_F(SessionTest, RestoresOpenPanels) {
   const QJsonObject left = window.shown_view().view();
   EXPECT_EQ(left["panels"], open["panels"]);
   EXPECT_EQ(left["window"], open["window"]);
+}
+
+TEST_F(SessionTest, OpensAWindowOfALargerScreenInsideThisOne) {
+  QJsonObject left;
+  {
+    MainWindow window(false);
+    window.move(1500, 900);
+    window.resize(3000, 2000);
+    window.show();
+    wait_until_idle();
+    left = window.shown_view().view();
+  }
+  MainWindow window(false);
+  window.shown_view().restore(left);
+  const QRect available = window.screen()->availableGeometry();
+  EXPECT_TRUE(available.contains(window.frameGeometry()))
+      << window.frameGeometry().width() << "x" << window.frameGeometry().height() << " on " << available.width() << "x"
+      << available.height();
 }
 
 TEST_F(SessionTest, RestoresOnlyChoicesWithOtherFiles) {

@@ -319,7 +319,7 @@ TEST_F(TabOrderTest, ControlsFitAtEveryWindowSize) {
       const std::string where = std::string(kind.id) + " " + std::to_string(size.width());
       EXPECT_EQ(window.width(), size.width()) << where;
       EXPECT_EQ(window.height(), size.height()) << where;
-      EXPECT_GT(expect_whole(window, where), 5) << where;
+      EXPECT_GT(expect_whole(window, where), 3) << where;
     }
   }
 }

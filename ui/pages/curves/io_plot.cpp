@@ -8,6 +8,7 @@
 
 #include "messages/curve_plot.h"
 #include "profiler/curves/curve_axes.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/pages/curves/curve_graphs.h"
@@ -21,6 +22,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int min_right_margin = 14;
+constexpr int outer_axis_width = 76;  ///< Estimated width of tick labels and title of the left axis.
+constexpr int inner_axis_width = 20;  ///< The same without labels.
 constexpr int min_panel_width = 260;
 constexpr int min_height_with_strips = 330;
 constexpr double strip_share = 0.34;  ///< Height of a strip relative to a row of panels.
@@ -271,9 +274,20 @@ void IoPlot::build_panels() {
 
 void IoPlot::reserve_label_width(const QSize& axes) {
   if (grid_ == nullptr) return;
-  const int width = axes.width() / std::max(1, grid_->columnCount());
+  const int columns = std::max(1, grid_->columnCount());
+  std::vector<int> margins(static_cast<std::size_t>(columns), 0);
+  int all = 0;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
-    panels_[i]->setMinimumMargins({0, 0, std::max(labels_[i]->required_width(width), min_right_margin), 0});
+    const int right = std::max(labels_[i]->required_width(axes.width() / columns), min_right_margin);
+    panels_[i]->setMinimumMargins({0, 0, right, 0});
+    int& margin = margins[i % margins.size()];
+    margin = std::max(margin, right + (i % margins.size() == 0 ? outer_axis_width : inner_axis_width));
+  }
+  for (const int margin : margins) all += margin;
+  // Equal widths of the axes without tick labels.
+  const double inner = std::max(40.0, static_cast<double>(axes.width() - all) / columns);
+  for (int column = 0; column < columns; ++column) {
+    grid_->setColumnStretchFactor(column, inner + margins[static_cast<std::size_t>(column)]);
   }
 }
 
@@ -292,6 +306,7 @@ void IoPlot::draw_contents() {
   title_text_ = set_.title;
   shown_ = visible_curves();
   if (shown_.panels.empty()) shown_.panels.emplace_back();
+  headline_text_ = qtext(analysis::headline(shown_));
   set_axis_labels();
   build_panels();
   const View view = full_view(set_, log_x(), log_y());

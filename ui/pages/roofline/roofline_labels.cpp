@@ -97,6 +97,19 @@ std::vector<QPolygonF> RooflineLabels::roof_lines() const {
   return lines;
 }
 
+std::vector<QPolygonF> RooflineLabels::series_lines() const {
+  const QPointF wide(0, 2 * half_mark_size);
+  std::vector<QPolygonF> lines;
+  for (const std::vector<QPointF>& points : series_) {
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const QPointF from = to_pixels(*plot_.axisRect(), points[i - 1]) - wide / 2;
+      const QPointF to = to_pixels(*plot_.axisRect(), points[i]) - wide / 2;
+      lines.push_back(QPolygonF({from, to, to + wide, from + wide}));
+    }
+  }
+  return lines;
+}
+
 std::vector<QRectF> RooflineLabels::ceiling_rows(const Label& except) const {
   const QRectF area = plot_.axisRect()->rect();
   std::vector<QRectF> lines;
@@ -149,14 +162,18 @@ void RooflineLabels::place() {
       const std::vector<QPointF> corners{{x, y - line_label_gap},
                                          {x, y + line + line_label_gap},
                                          {x - width / 2, y - line_label_gap},
-                                         {x - width - 8 * line_label_gap, y - line_label_gap}};
+                                         {x - width - 8 * line_label_gap, y - line_label_gap},
+                                         {x - width - 8 * line_label_gap, y + line + line_label_gap}};
+      // Without room beside all lines, names may cross series, and then roofs.
       std::vector<QPolygonF> taken_or_roofs = taken;
       std::ranges::move(roof_lines(), std::back_inserter(taken_or_roofs));
-      place_clear_of_ceilings(label, corners, taken_or_roofs);
-      if (label.item->visible()) {
-        taken.push_back(taken_or_roofs.back());
-      } else {
-        place_clear_of_ceilings(label, corners, taken);
+      std::vector<QPolygonF> taken_or_lines = taken_or_roofs;
+      std::ranges::move(series_lines(), std::back_inserter(taken_or_lines));
+      for (std::vector<QPolygonF>* obstacles : {&taken_or_lines, &taken_or_roofs, &taken}) {
+        place_clear_of_ceilings(label, corners, *obstacles);
+        if (!label.item->visible()) continue;
+        if (obstacles != &taken) taken.push_back(obstacles->back());
+        break;
       }
     } else {
       if (!marks_taken) {

@@ -19,9 +19,12 @@ class RooflineLabels {
   void clear() {
     labels_.clear();
     marks_.clear();
+    series_.clear();
   }
   /// Length labels avoid this mark.
   void avoid_mark(const QPointF& mark) { marks_.push_back(mark); }
+  /// Names of ceilings avoid this line.
+  void avoid_line(std::vector<QPointF> points) { series_.push_back(std::move(points)); }
   /// Label along a line of slope 1 (log-log) through a point.
   void add_roof(const QPointF& through, const QString& text, const QColor& color) {
     add(Kind::roof, through, text, color);
@@ -48,11 +51,14 @@ class RooflineLabels {
   [[nodiscard]] std::vector<QRectF> ceiling_rows(const Label& except) const;
   /// Slanted lines, up to the highest ceiling.
   [[nodiscard]] std::vector<QPolygonF> roof_lines() const;
+  /// Segments of the series, in pixels.
+  [[nodiscard]] std::vector<QPolygonF> series_lines() const;
   [[nodiscard]] double roof_angle() const;  ///< In radians.
 
   QCustomPlot& plot_;
   std::vector<Label> labels_;
   std::vector<QPointF> marks_;
+  std::vector<std::vector<QPointF>> series_;
 };
 
 }  // namespace attnscope::ui

@@ -60,6 +60,9 @@ void RooflinePage::add_controls() {
   facets().add_switch(level_, qtext(msg::roofline_page::level{}), qtext(msg::roofline_page::level_help{}));
   choices().add("level", level_);
   choices().add("device", device_);
+  table_shown_ = facets().toggles().add(QStringLiteral("table"), qtext(msg::roofline_page::table{}),
+                                        qtext(msg::roofline_page::table_help{}), false);
+  choices().add("table", *table_shown_);
 }
 
 void RooflinePage::add_content() {
@@ -71,10 +74,17 @@ void RooflinePage::add_content() {
   skipped_label_->setWordWrap(true);
   skipped_label_->hide();
   set_plot_and_table(plot_, *model_, qtext(msg::roofline_page::title{}), 4, skipped_label_);
+  table()->hide();
+  connect(table_shown_, &QAction::toggled, table(), &QWidget::setVisible);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::emit_selected);
   connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) emit_selected((*set_->points)[drawn_rows()[static_cast<std::size_t>(current.row())]]);
   });
+}
+
+void RooflinePage::show_choices() {
+  table()->setVisible(table_shown_->isChecked());
+  PlotTablePage::show_choices();
 }
 
 QString RooflinePage::file_stem() const {
@@ -158,7 +168,19 @@ void RooflinePage::refresh() {
   search_points({}, rows_with_bytes, [this] { show_roofline(); });
 }
 
+void RooflinePage::offer_levels() {
+  const std::vector<Row>& rows = filter().rows();  // of one problem, which has a number of GPUs
+  const bool links =
+      level() == RooflineLevel::link || (!rows.empty() && points()->table().problem(rows.front()).gpus > 1);
+  std::vector<Option> options;
+  for (const auto& [level, option] : levels()) {
+    if (links || level != RooflineLevel::link) options.push_back(option);
+  }
+  level_.offer(std::move(options));
+}
+
 void RooflinePage::show_roofline() {
+  offer_levels();
   refresh_devices();
   RooflineSet set{points(), analysis::roofline(points()->table(), filter().rows(), request()),
                   level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,

@@ -18,6 +18,9 @@ class RooflinePage : public PlotTablePage {
 
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
+  [[nodiscard]] bool has_values() const override { return has_plot(); }
+  /// Values of the table, also if it is hidden.
+  [[nodiscard]] ShownValues values() const override { return table()->values(); }
 
   void set_level(RooflineLevel level) { level_.choose(level); }
   [[nodiscard]] RooflinePlot* plot() const { return plot_; }
@@ -27,6 +30,7 @@ class RooflinePage : public PlotTablePage {
   void show_problem() override { refresh(); }
   [[nodiscard]] Collection collection() const override;
   void follow(const ShownPoint& point) override;
+  void show_choices() override;
   bool show_mark(const ShownPoint& point, bool moves) override;
   [[nodiscard]] int max_table_height() const override;
 
@@ -39,6 +43,8 @@ class RooflinePage : public PlotTablePage {
   void show_table();
   [[nodiscard]] std::vector<Row> drawn_rows() const;
   void refresh_devices();
+  /// Offers links only for a problem of several GPUs.
+  void offer_levels();
   [[nodiscard]] EmptyStateText no_plot_text();
   void show_skipped();
   [[nodiscard]] analysis::RooflineRequest request() const;
@@ -53,6 +59,7 @@ class RooflinePage : public PlotTablePage {
   bool ceilings_of_same_device_ = true;  ///< The ceilings were measured on the shown device itself.
   RooflinePlot* plot_ = nullptr;
   ResultModel* model_ = nullptr;
+  QAction* table_shown_ = nullptr;
   QLabel* skipped_label_ = nullptr;
 };
 

@@ -176,10 +176,13 @@ void RooflinePlot::draw_series(std::size_t place) {
   auto* line = new QCPCurve(xAxis, yAxis);
   line->setPen(pen_of(place));
   line->setName(series_title(set_, series));
-  double at = 0;
+  std::vector<QPointF> points;
   for (const Mark& mark : marks_) {
-    if (mark.series == place) line->addData(at++, mark.x, mark.y);
+    if (mark.series != place) continue;
+    line->addData(static_cast<double>(points.size()), mark.x, mark.y);
+    points.emplace_back(mark.x, mark.y);
   }
+  labels_.avoid_line(std::move(points));
   draw_theory(place);
   draw_marks(place);
   label_ends(place);
