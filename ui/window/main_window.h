@@ -52,7 +52,10 @@ class MainWindow : public QMainWindow {
   /// Selects the point on all pages that have it and shows its details.
   void select(const ShownPoint& point);
   /// Keeps panels open in a narrow window.
-  void keep_panels_open() { hide_panels_initially_ = false; }
+  void keep_panels_open() {
+    hide_panels_initially_ = false;
+    place_details(true);
+  }
   /// Shows a result in the status bar, or an error in the banner.
   void show_result(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
@@ -82,6 +85,7 @@ class MainWindow : public QMainWindow {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -104,6 +108,8 @@ class MainWindow : public QMainWindow {
   void import_files(QStringList tables);
   void open_samples(const QStringList& samples);
   void show_details(const Page* page, const ShownPoint& point);
+  /// Places Details beside the page, or below it as a strip. `restored`: the docks were restored.
+  void place_details(bool restored = false);
   /// Shows the details of the point that the current page selects or selected last.
   void show_details_of_page();
   void update_title();

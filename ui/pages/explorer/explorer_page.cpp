@@ -423,6 +423,15 @@ const PointRecord* ExplorerPage::measured_record() {
   return file_record_.get();
 }
 
+std::optional<PinnedPoint> ExplorerPage::pinned_point() {
+  if (!chosen_.pin) return std::nullopt;
+  const QString title = short_title(*chosen_.pin);
+  if (const PointRecord* record = measuring_->measurer().record_of(*chosen_.pin))
+    return PinnedPoint{title, std::make_shared<const PointRecord>(*record)};
+  auto record = recorded_point(workspace_, records_, *chosen_.pin);
+  return record == nullptr ? std::nullopt : std::optional(PinnedPoint{title, std::move(record)});
+}
+
 void ExplorerPage::show_verdict() {
   const std::optional<Config>& nearest = shown_->exploration.nearest;
   nearest_button_->setVisible(nearest.has_value());
@@ -451,6 +460,7 @@ void ExplorerPage::show_figures() {
 }
 
 void ExplorerPage::show_pin() {
+  emit pin_changed();
   unpin_button_->setVisible(chosen_.pin.has_value());
   if (!chosen_.pin) return;
   const QString words = qtext(msg::explorer_page::unpin{.what = short_title(*chosen_.pin).toStdString()});

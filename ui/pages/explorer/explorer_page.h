@@ -14,6 +14,7 @@
 #include "ui/pages/explorer/recorded_points.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/page.h"
+#include "ui/panels/point_summary.h"
 
 namespace attnscope::ui {
 
@@ -53,6 +54,8 @@ class ExplorerPage : public Page {
   [[nodiscard]] const ExplorerResult* shown() const { return shown_.get(); }
   /// Returns whether the results are older than the choices.
   [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.is_busy(); }
+  /// The pinned configuration as measured, of this session or an open file; nullopt: none.
+  [[nodiscard]] std::optional<PinnedPoint> pinned_point();
   /// Whether the configuration runs, or why not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_text() const { return errors_->text(); }
@@ -77,6 +80,9 @@ class ExplorerPage : public Page {
   void choose_nearest_tile();
   void measure();
   void sweep_around();
+
+ signals:
+  void pin_changed();
 
  protected:
   void show_choices() override;

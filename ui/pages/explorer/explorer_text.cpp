@@ -6,6 +6,7 @@
 
 #include "messages/explorer_page.h"
 #include "messages/prediction.h"
+#include "profiler/predict/launch_occupancy.h"
 #include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/published_errors.h"
 #include "ui/text/format.h"
@@ -18,7 +19,7 @@ QString occupancy_text(const analysis::ExploredKernel& kernel) {
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
-  const std::string limiter = limiter_text(kernel.occupancy.limiter).toStdString();
+  const std::string limiter = text(analysis::limiter_title(kernel.occupancy.limiter));
   const std::string waves = number_text(*kernel.waves);
   if (kernel.launched_blocks < kernel.blocks) {
     return qtext(msg::explorer_page::occupancy_line_persistent{.all = kernel.blocks,
