@@ -37,8 +37,13 @@ Message compare_occupancy(const NamedOccupancy& a, const NamedOccupancy& b) {
   const Message limit_a = limiter_title(a.occupancy.limiter);
   const Message limit_b = limiter_title(b.occupancy.limiter);
   const int warps = a.occupancy.warps_per_sm;
-  if (warps == b.occupancy.warps_per_sm && a.occupancy.limiter == b.occupancy.limiter) {
-    return msg::occupancy::both{.limiter = limit_a, .warps = warps};
+  if (a.occupancy.limiter == b.occupancy.limiter) {
+    if (warps == b.occupancy.warps_per_sm) return msg::occupancy::both{.limiter = limit_a, .warps = warps};
+    return msg::occupancy::one_limit{.limiter = limit_a,
+                                     .tile_a = a.name,
+                                     .tile_b = b.name,
+                                     .warps_a = warps,
+                                     .warps_b = b.occupancy.warps_per_sm};
   }
   return msg::occupancy::each{.limiter_a = limit_a,
                               .limiter_b = limit_b,
