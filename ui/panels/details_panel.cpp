@@ -169,7 +169,7 @@ void DetailsPanel::render() {
   const PointRecordReader::ReadResult read = point_ ? records_.read(*point_) : PointRecordReader::ReadResult();
   if (read.record != nullptr) {
     static const std::vector<Field> settings = point_settings();
-    summary_ = summarize(*point_, *read.record, *points_, records_, pinned_);
+    summary_ = summarize_point(*point_, *read.record, *points_, records_, pinned_);
     const PointValues values = describe_point(*point_->run, *read.record, palette(), settings);
     all_->setHtml(values.html);
     more_->setText(qtext(msg::details::more_values{.values = values.count}));

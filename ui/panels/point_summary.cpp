@@ -165,7 +165,7 @@ QString headline_causes(const PointSet& points, const TileMap& map, PointRecordR
   return sentences.join(QLatin1Char(' '));
 }
 
-PointSummary summarize(const ShownPoint& point, const PointRecord& record, const PointSet& points,
+PointSummary summarize_point(const ShownPoint& point, const PointRecord& record, const PointSet& points,
                        PointRecordReader& records, const std::optional<PinnedPoint>& pinned) {
   PointSummary summary;
   const std::optional<TileStanding> tile = standing_of(point, points);

@@ -33,7 +33,7 @@ struct PointSummary {
 };
 
 /// Summarizes a point. `points`: the open points, among which it is compared. `records` reads those it is compared with.
-[[nodiscard]] PointSummary summarize(const ShownPoint& point, const PointRecord& record, const PointSet& points,
+[[nodiscard]] PointSummary summarize_point(const ShownPoint& point, const PointRecord& record, const PointSet& points,
                                      PointRecordReader& records, const std::optional<PinnedPoint>& pinned);
 
 /// "Both: 8 warps per SM, limited by registers."; empty if unknown.

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
+#include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -114,7 +115,7 @@ void ChoiceEditors::build_groups() {
     line->setSpacing(8);
     auto* title = new QLabel(titles[i], this);
     title->setFont(bold);
-    title->setMinimumWidth(widest);
+    title->setMinimumSize(widest, QSpinBox().sizeHint().height());
     line->addWidget(title, 0, Qt::AlignTop);
     auto* editors = new QWidget(this);
     QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);

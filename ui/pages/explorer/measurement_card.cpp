@@ -96,16 +96,19 @@ std::string distance_text(double predicted, double measured) {
   return fmt::format("{}{:.1f}%", percent < 0 ? "−" : "+", std::abs(percent));
 }
 
-/// "measured 406 µs; predicted 401 µs (−1.2%)"
+/// "measured 406 µs; predicted 401 µs (−1.2%)"; a simulation says that it does not validate the prediction.
 QString recorded_text(const MeasurementCard::RecordedTime& recorded) {
   const std::string time = text(Nanoseconds(recorded.ns));
   if (recorded.predicted_ns <= 0) {
     return qtext(msg::explorer_page::measured_time{.provenance = title(recorded.provenance), .time = time});
   }
-  return qtext(msg::explorer_page::measured_and_predicted{.change = distance_text(recorded.predicted_ns, recorded.ns),
-                                                          .predicted = text(Nanoseconds(recorded.predicted_ns)),
-                                                          .provenance = title(recorded.provenance),
-                                                          .time = time});
+  const QString words =
+      qtext(msg::explorer_page::measured_and_predicted{.change = distance_text(recorded.predicted_ns, recorded.ns),
+                                                       .predicted = text(Nanoseconds(recorded.predicted_ns)),
+                                                       .provenance = title(recorded.provenance),
+                                                       .time = time});
+  return is_simulated(recorded.provenance) ? words + QStringLiteral(". ") + qtext(msg::explorer_page::by_construction{})
+                                           : words;
 }
 
 }  // namespace
@@ -254,16 +257,7 @@ QString MeasurementCard::state_text() const {
   if (QString why = no_device_text(); !why.isEmpty()) return why;
   if (recorded_) return recorded_text(*recorded_);
   if (measurer_.points().empty()) return qtext(msg::explorer_page::no_measurement{});
-  const Message file_written = msg::explorer_page::saved_in{.file = measurer_.database().toStdString()};
-  const MeasuredPoint& last = measurer_.points().front();
-  if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(file_written);
-  const QString why = last.simulated ? QLatin1Char(' ') + qtext(msg::explorer_page::by_construction{}) : QString();
-  return qtext(msg::explorer_page::outcome_and_prediction{.change = distance_text(last.theory->ns, last.event.time_median_ns),
-                                                          .configuration = short_title(last.choices).toStdString(),
-                                                          .kept = file_written,
-                                                          .outcome = outcome_label(last).toStdString(),
-                                                          .predicted = text(Nanoseconds(last.theory->ns))}) +
-         why;
+  return qtext(msg::explorer_page::saved_in{.file = measurer_.database().toStdString()});
 }
 
 QString MeasurementCard::no_device_text() const {

@@ -27,7 +27,7 @@ constexpr double stored_paleness = 0.6;
 
 }  // namespace
 
-OperandBars::OperandBars(const QAbstractItemModel& model, QWidget* parent) : QWidget(parent), model_(model) {
+OperandBars::OperandBars(QAbstractItemModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setFocusPolicy(Qt::TabFocus);
   setAccessibleName(qtext(msg::explorer_page::operands{}));

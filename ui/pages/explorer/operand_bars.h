@@ -13,9 +13,9 @@ class OperandBars : public QWidget {
   Q_OBJECT
  public:
   /// `model`: analysis::operands_table(); must outlive this widget.
-  explicit OperandBars(const QAbstractItemModel& model, QWidget* parent = nullptr);
+  explicit OperandBars(QAbstractItemModel& model, QWidget* parent = nullptr);
 
-  [[nodiscard]] const QAbstractItemModel* model() const { return &model_; }
+  [[nodiscard]] QAbstractItemModel* model() const { return &model_; }
   /// Call after the model changed.
   void refresh();
   /// Both parts of a row's bar.
@@ -42,7 +42,7 @@ class OperandBars : public QWidget {
   [[nodiscard]] double row_height() const;
   [[nodiscard]] QRectF bar(int row, bool stored) const;
 
-  const QAbstractItemModel& model_;
+  QAbstractItemModel& model_;
   std::vector<Line> lines_;
   double name_width_ = 0;
   double words_width_ = 0;
