@@ -150,9 +150,10 @@ class PointSummaryTest : public OpenedWindowTest {
     points_ = window.workspace().visible();
   }
   void reopen(const std::vector<PointRecord>& records) {
-    const QString path = folder.filePath("own.attnscope");
-    fixtures::write_file(path, {{"tiles", records, false}});
     window.workspace().close(file);
+    const QString path = folder.filePath(QStringLiteral("own-%1.attnscope").arg(++files_));
+    fixtures::write_file(path, {{"tiles", records, false}});
+    file = path;
     ASSERT_EQ(window.workspace().open_blocking(path), QString());
     points_ = window.workspace().visible();
   }
@@ -180,6 +181,7 @@ class PointSummaryTest : public OpenedWindowTest {
 
  private:
   std::shared_ptr<const PointSet> points_;
+  int files_ = 0;
 };
 
 TEST_F(PointSummaryTest, BeginsWithTheComparison) {

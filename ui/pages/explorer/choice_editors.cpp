@@ -80,13 +80,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
       if (wanted(field)) add_field(field);
     }
   };
-  add_those([](const Field& field) { return field.role == FieldRole::tile; });
-  folded_ = true;
-  for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
-  add_m();
-  add_padding();
-  group_ = Group::problem;
-  folded_ = false;
+  // In the order of the tab key.
   std::vector<const Field*> first;
   for (const Field& field : fields_) {
     if (field.first_in_editors) first.push_back(&field);
@@ -94,9 +88,17 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
   std::ranges::stable_sort(first, std::ranges::greater(), &Field::nesting);
   for (const Field* field : first) add_field(*field);
   folded_ = true;
-  add_those([](const Field& field) { return field.role != FieldRole::algorithm; });
+  add_those([](const Field& field) { return field.role != FieldRole::algorithm && field.role != FieldRole::tile; });
   add_what_if();
-  for (GroupBox& box : boxes_) box.flow->addWidget(box.more);
+  add_more(QStringLiteral("more-problem"));
+  group_ = Group::tile;
+  folded_ = false;
+  add_those([](const Field& field) { return field.role == FieldRole::tile; });
+  folded_ = true;
+  for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
+  add_m();
+  add_padding();
+  add_more(QStringLiteral("more-tile"));
   show_rows(nullptr);
 }
 
@@ -105,7 +107,6 @@ void ChoiceEditors::build_groups() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
   const std::array titles{qtext(msg::explorer_page::problem_group{}), qtext(msg::explorer_page::tile_group{})};
-  const std::array names{QStringLiteral("more-problem"), QStringLiteral("more-tile")};
   QFont bold = font();
   bold.setBold(true);
   int widest = 0;
@@ -122,10 +123,6 @@ void ChoiceEditors::build_groups() {
     policy.setHeightForWidth(true);
     editors->setSizePolicy(policy);
     boxes_[i].flow = new FlowLayout(editors);
-    boxes_[i].more = new QToolButton(editors);
-    boxes_[i].more->setObjectName(names[i]);
-    boxes_[i].more->setCheckable(true);
-    connect(boxes_[i].more, &QToolButton::toggled, this, [this] { show_rows(nullptr); });
     line->addWidget(editors, 1);
     column->addLayout(line);
   }
@@ -134,6 +131,15 @@ void ChoiceEditors::build_groups() {
   rule_label_->setObjectName(QStringLiteral("rule"));
   rule_label_->hide();
   column->addWidget(rule_label_);
+}
+
+void ChoiceEditors::add_more(const QString& name) {
+  GroupBox& box = box_of(group_);
+  box.more = new QToolButton(this);
+  box.more->setObjectName(name);
+  box.more->setCheckable(true);
+  connect(box.more, &QToolButton::toggled, this, [this] { show_rows(nullptr); });
+  box.flow->addWidget(box.more);
 }
 
 ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& label, const QString& help,

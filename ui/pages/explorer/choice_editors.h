@@ -65,6 +65,8 @@ class ChoiceEditors : public QWidget {
   };
 
   void build_groups();
+  /// Adds the button More to the group whose rows were added.
+  void add_more(const QString& name);
   [[nodiscard]] GroupBox& box_of(Group group) { return boxes_[static_cast<std::size_t>(group)]; }
   /// Shows the editors that apply, and counts the folded ones that differ from their defaults.
   void show_rows(const ExplorerChoices* choices);
@@ -84,8 +86,8 @@ class ChoiceEditors : public QWidget {
 
   std::span<const Field> fields_;
   std::array<GroupBox, 2> boxes_;
-  Group group_ = Group::tile;  ///< Of the rows that are being added.
-  bool folded_ = false;        ///< Of the rows that are being added.
+  Group group_ = Group::problem;  ///< Of the rows that are being added.
+  bool folded_ = false;           ///< Of the rows that are being added.
   std::map<QString, Row> rows_;
   QLabel* rule_label_ = nullptr;
   int gesture_ = 0;
