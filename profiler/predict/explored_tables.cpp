@@ -205,15 +205,16 @@ Table operands_table(const Exploration& e) {
     for (const OperandTraffic& operand : e.operands) {
       const auto total = static_cast<double>(operand.traffic.total());
       const double share = total / static_cast<double>(e.traffic.total());
-      lines.push_back({.cells = {Cell{.text = std::string(to_string(operand.tensor))},
-                                 bytes_cell(operand.traffic.l2_to_sm_bytes), bytes_cell(operand.traffic.sm_to_l2_bytes),
-                                 total_cell(total), Cell{.text = fmt::format("{:.1f}%", 100 * share), .number = share}}});
+      lines.push_back(
+          {.cells = {Cell{.text = std::string(to_string(operand.tensor))}, bytes_cell(operand.traffic.l2_to_sm_bytes),
+                     bytes_cell(operand.traffic.sm_to_l2_bytes), total_cell(total),
+                     Cell{.text = fmt::format("{:.1f}%", 100 * share), .number = share}}});
     }
-    lines.push_back({.cells = {Cell{.text = text(msg::explorer_page::all_matrices{})},
-                               bytes_cell(e.traffic.l2_to_sm_bytes), bytes_cell(e.traffic.sm_to_l2_bytes),
-                               total_cell(static_cast<double>(e.traffic.total())), Cell{}},
-                     .help = text(msg::explorer_page::l2_sum_help{}),
-                     .sum = true});
+    lines.push_back(
+        {.cells = {Cell{.text = text(msg::explorer_page::all_matrices{})}, bytes_cell(e.traffic.l2_to_sm_bytes),
+                   bytes_cell(e.traffic.sm_to_l2_bytes), total_cell(static_cast<double>(e.traffic.total())), Cell{}},
+         .help = text(msg::explorer_page::l2_sum_help{}),
+         .sum = true});
     if (e.dram_bytes > 0) {
       lines.push_back({.cells = {Cell{.text = text(msg::explorer_page::dram_estimated{})}, Cell{}, Cell{},
                                  total_cell(e.dram_bytes), Cell{}},

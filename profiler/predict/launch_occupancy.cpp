@@ -39,11 +39,8 @@ Message compare_occupancy(const NamedOccupancy& a, const NamedOccupancy& b) {
   const int warps = a.occupancy.warps_per_sm;
   if (a.occupancy.limiter == b.occupancy.limiter) {
     if (warps == b.occupancy.warps_per_sm) return msg::occupancy::both{.limiter = limit_a, .warps = warps};
-    return msg::occupancy::one_limit{.limiter = limit_a,
-                                     .tile_a = a.name,
-                                     .tile_b = b.name,
-                                     .warps_a = warps,
-                                     .warps_b = b.occupancy.warps_per_sm};
+    return msg::occupancy::one_limit{
+        .limiter = limit_a, .tile_a = a.name, .tile_b = b.name, .warps_a = warps, .warps_b = b.occupancy.warps_per_sm};
   }
   return msg::occupancy::each{.limiter_a = limit_a,
                               .limiter_b = limit_b,

@@ -158,8 +158,9 @@ Message bottleneck_text(const PointRecord& point) {
   const std::string percent = fmt::format("{:.0f}", bound->busiest.value);
   const Message unit = bound->busiest.metric->label();
   const Message base = bound->busiest.of_time ? Message(msg::bound::of_time{}) : Message(msg::bound::of_cycles{});
-  const Message found = bound->binds ? Message(msg::bound::bottleneck{.base = base, .percent = percent, .unit = unit})
-                               : Message(msg::bound::latency_bound{.base = base, .percent = percent, .unit = unit});
+  const Message found = bound->binds
+                            ? Message(msg::bound::bottleneck{.base = base, .percent = percent, .unit = unit})
+                            : Message(msg::bound::latency_bound{.base = base, .percent = percent, .unit = unit});
   const std::vector<UnitUtilization> stalls = top_stalls(point, "all", 1);
   if (stalls.empty()) return found;
   const Message stall = stalls.front().metric->label();

@@ -229,7 +229,8 @@ class TileMapBuilder {
         target.low = std::min(target.low, compared.low);
         target.high = std::max(target.high, compared.high);
       }
-      target.unusual_clock = metric_ != nullptr && metric_->depends_on_clock && table_.is_throttling_unusual(target.row);
+      target.unusual_clock =
+          metric_ != nullptr && metric_->depends_on_clock && table_.is_throttling_unusual(target.row);
       map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
       map_.maximum = std::max(map_.maximum.value_or(-never), *target.value);
     }

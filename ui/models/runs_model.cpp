@@ -94,7 +94,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                                                 .state = attnscope::title(summary.state),
                                                 .time = format_time(summary.started_at).toStdString()});
       if (const std::size_t throttled = throttled_points(workspace_.runs()[row]); throttled > 0) {
-        text += QLatin1Char('\n') + qtext(msg::run_list::throttled{.points = workspace_.runs()[row].size(), .throttled = throttled});
+        text += QLatin1Char('\n') +
+                qtext(msg::run_list::throttled{.points = workspace_.runs()[row].size(), .throttled = throttled});
       }
       if (!summary.environment.driver_version.empty()) {
         text += QLatin1Char('\n') + qtext(msg::run_list::versions{.cupti = summary.environment.cupti_version,

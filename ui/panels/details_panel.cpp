@@ -37,8 +37,9 @@ QLabel* text_label(QWidget* parent) {
 QString summary_html(const PointSummary& summary, const QColor& muted) {
   QString html = QStringLiteral("<table cellspacing='0' cellpadding='2'>");
   for (const auto& [label, value, note] : summary.values) {
-    html += QStringLiteral("<tr><td style='padding-right:12px; color:%1; white-space:nowrap'>%2</td>"
-                           "<td><b>%3</b> <span style='color:%1'>%4</span></td></tr>")
+    html += QStringLiteral(
+                "<tr><td style='padding-right:12px; color:%1; white-space:nowrap'>%2</td>"
+                "<td><b>%3</b> <span style='color:%1'>%4</span></td></tr>")
                 .arg(muted.name(), label.toHtmlEscaped(), value.toHtmlEscaped(), note.toHtmlEscaped());
   }
   return html + QStringLiteral("</table>");

@@ -46,13 +46,13 @@ QString comparison_sentence(const TileStanding& tile) {
   const int percent = static_cast<int>(std::lround(100 * analysis::plateau_share));
   const auto& [map, place, best] = tile;
   if (!tile.is_fastest()) {
-    return qtext(msg::details::fastest_is{.tile = place_text(map, best.fastest), .time = text(Nanoseconds(*map.minimum))});
+    return qtext(
+        msg::details::fastest_is{.tile = place_text(map, best.fastest), .time = text(Nanoseconds(*map.minimum))});
   }
   if (!best.next) return qtext(msg::details::is_fastest_alone{.percent = percent});
-  return qtext(
-      msg::details::is_fastest{.next = place_text(map, *best.next),
-                               .percent = percent,
-                               .slowdown = analysis::slowdown_text(slowdown(map, *map.at(*best.next).value))});
+  return qtext(msg::details::is_fastest{.next = place_text(map, *best.next),
+                                        .percent = percent,
+                                        .slowdown = analysis::slowdown_text(slowdown(map, *map.at(*best.next).value))});
 }
 
 QString problem_text(const ShownPoint& point, const PointRecord& record) {
@@ -115,8 +115,8 @@ std::vector<PointSummary::Value> five_values(const ShownPoint& point, const Poin
   if (const auto rate = evaluate(metric_key::tflops, record)) {
     add(PointSummary::Value{.label = qtext(msg::details::rate{}), .value = format_metric(*rate)});
   }
-  add(bytes_value(qtext(msg::details::dram{}), dram_traffic(record),
-                  evaluate(metric_key::dram_over_compulsory, record), true));
+  add(bytes_value(qtext(msg::details::dram{}), dram_traffic(record), evaluate(metric_key::dram_over_compulsory, record),
+                  true));
   if (const auto occupancy = analysis::launch_occupancy(record, point.run->summary.limits)) {
     add(PointSummary::Value{
         .label = qtext(msg::details::warps{}),
@@ -166,7 +166,7 @@ QString headline_causes(const PointSet& points, const TileMap& map, PointRecordR
 }
 
 PointSummary summarize_point(const ShownPoint& point, const PointRecord& record, const PointSet& points,
-                       PointRecordReader& records, const std::optional<PinnedPoint>& pinned) {
+                             PointRecordReader& records, const std::optional<PinnedPoint>& pinned) {
   PointSummary summary;
   const std::optional<TileStanding> tile = standing_of(point, points);
   QStringList title{has_tile(point.spec.tile) ? format_tile(point.spec.config()) : short_title(point.spec.algorithm)};
@@ -185,8 +185,8 @@ PointSummary summarize_point(const ShownPoint& point, const PointRecord& record,
   const std::optional<Row> row = points.row_of(point);
   if (row && points.table().is_throttling_unusual(*row)) {
     const bool throttled = points.table().throttled(*row);
-    summary.sentences << (throttled ? qtext(msg::details::throttled{.reasons = describe_throttle_reasons(
-                                                                        record.clocks->throttle_reasons)})
+    summary.sentences << (throttled ? qtext(msg::details::throttled{
+                                          .reasons = describe_throttle_reasons(record.clocks->throttle_reasons)})
                                     : qtext(msg::details::not_throttled{}));
   }
   summary.sentences.removeAll(QString());

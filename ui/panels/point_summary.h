@@ -32,9 +32,10 @@ struct PointSummary {
   std::vector<Value> values;
 };
 
-/// Summarizes a point. `points`: the open points, among which it is compared. `records` reads those it is compared with.
+/// Summarizes a point. `points`: the open points, among which it is compared. `records` reads those it is compared
+/// with.
 [[nodiscard]] PointSummary summarize_point(const ShownPoint& point, const PointRecord& record, const PointSet& points,
-                                     PointRecordReader& records, const std::optional<PinnedPoint>& pinned);
+                                           PointRecordReader& records, const std::optional<PinnedPoint>& pinned);
 
 /// "Both: 8 warps per SM, limited by registers."; empty if unknown.
 [[nodiscard]] QString occupancy_sentence(const PointSet& points, const analysis::TileMap& map,

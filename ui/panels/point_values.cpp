@@ -189,7 +189,7 @@ void add_times(HtmlTable& html, const PointRecord& record) {
 void add_why(HtmlTable& html, const PointRecord& record) {
   const std::vector<analysis::UnitUtilization> uses = analysis::unit_utilizations(record);
   const bool of_time = std::ranges::all_of(uses, &analysis::UnitUtilization::of_time);
-  html.heading(of_time                                     ? qtext(msg::details::unit_utilization{})
+  html.heading(of_time                                   ? qtext(msg::details::unit_utilization{})
                : analysis::is_relative_to_kernel(record) ? qtext(msg::details::unit_utilization_of_cycles{})
                                                          : qtext(msg::details::unit_utilization_of_range{}));
   for (const analysis::UnitUtilization& use : uses) {

@@ -171,9 +171,8 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   const double larger = font_scale(drawing.font);
   const double room_for_headline = drawing.title.headline.isEmpty() ? 0 : headline_room * larger;
   const double room_for_causes = drawing.title.causes.isEmpty() ? 0 : QFontMetricsF(drawing.font).height() + 2;
-  const double title_height = drawing.title.what.isEmpty()
-                                  ? untitled_height
-                                  : title_room * larger + room_for_headline + room_for_causes;
+  const double title_height =
+      drawing.title.what.isEmpty() ? untitled_height : title_room * larger + room_for_headline + room_for_causes;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   const bool binned = has_slowdowns(drawing.map);
@@ -216,9 +215,8 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const QFontMetricsF small(small_font(drawing.font));
   const auto [first, second] = title_lines(drawing.title);
   const QFontMetricsF normal(drawing.font);
-  const double titles =
-      std::max({QFontMetricsF(first_line_font(drawing)).horizontalAdvance(first),
-                normal.horizontalAdvance(drawing.title.causes), normal.horizontalAdvance(second)});
+  const double titles = std::max({QFontMetricsF(first_line_font(drawing)).horizontalAdvance(first),
+                                  normal.horizontalAdvance(drawing.title.causes), normal.horizontalAdvance(second)});
   const double bar = layout.bar.right() + heatmap_bar_labels(drawing.font);
   const double right = std::max(layout.cells.left() + titles, layout.bar.isEmpty() ? layout.cells.right() : bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;

@@ -251,11 +251,12 @@ TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   ASSERT_TRUE(exploration().nearest);
   ASSERT_TRUE(exploration().fastest);
   const analysis::MemoryMap& shared = exploration().overrun[0].shared;
-  EXPECT_EQ(page.verdict(), qtext(msg::explorer_page::needs{.available = "227 KiB",
-                                                            .needed = text(Capacity(shared.needed())),
-                                                            .what = msg::explorer_page::of_shared{}}) +
-                                ' ' + qtext(msg::explorer_page::nearest{.tile = describe(exploration().nearest->tile)}) +
-                                ' ' + qtext(msg::explorer_page::fastest{.tile = describe(exploration().fastest->tile)}))
+  EXPECT_EQ(
+      page.verdict(),
+      qtext(msg::explorer_page::needs{
+          .available = "227 KiB", .needed = text(Capacity(shared.needed())), .what = msg::explorer_page::of_shared{}}) +
+          ' ' + qtext(msg::explorer_page::nearest{.tile = describe(exploration().nearest->tile)}) + ' ' +
+          qtext(msg::explorer_page::fastest{.tile = describe(exploration().fastest->tile)}))
       << page.verdict().toStdString();
   EXPECT_EQ(shared.needed(), 512 * 128 * 2 * 3) << "Q, K and V in fp16";
   for (const QWidget* result : {static_cast<QWidget*>(page.operands()), static_cast<QWidget*>(page.unit_bars())}) {
@@ -604,8 +605,7 @@ TEST_F(ExplorerPageTest, ShowsEachKernel) {
   EXPECT_TRUE(legend(OnChipMemory::registers).contains("S 64 KiB") ||
               legend(OnChipMemory::registers)[0].startsWith("S "));
   const std::string all_launches = text(Nanoseconds(exploration().ns));
-  EXPECT_TRUE(
-      page.time_info().startsWith(qtext(msg::explorer_page::of_kernel{.kernel = "qk", .time = all_launches})));
+  EXPECT_TRUE(page.time_info().startsWith(qtext(msg::explorer_page::of_kernel{.kernel = "qk", .time = all_launches})));
   choose("algorithm", "fa2");
   EXPECT_TRUE(kernel->isHidden());
   EXPECT_FALSE(page.time_info().contains(QString::fromStdString(all_launches)));

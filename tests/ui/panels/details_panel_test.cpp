@@ -204,8 +204,8 @@ TEST_F(PointSummaryTest, BeginsWithTheComparison) {
   const auto [slow_ns, slow] = times.back();
   const PointSummary last = summary_of(slow);
   EXPECT_TRUE(last.title.endsWith(slowdown(slow_ns))) << last.title.toStdString();
-  EXPECT_EQ(last.sentences[0], qtext(msg::details::fastest_is{.tile = tile_of(best).toStdString(),
-                                                              .time = text(Nanoseconds(best_ns))}));
+  EXPECT_EQ(last.sentences[0],
+            qtext(msg::details::fastest_is{.tile = tile_of(best).toStdString(), .time = text(Nanoseconds(best_ns))}));
 }
 
 TEST_F(PointSummaryTest, FiveValuesEqualTheRecord) {
@@ -247,8 +247,8 @@ TEST_F(PointSummaryTest, ComparesWithThePinnedPoint) {
   pinned = PinnedPoint{"FA2", std::make_shared<const PointRecord>(fixtures::record_of(points()[base]))};
   const std::string change = analysis::change_text(slow_ns / base_ns);
   EXPECT_TRUE(change.starts_with('+')) << change;
-  EXPECT_TRUE(summary_of(slow).sentences.contains(qtext(msg::details::against_pin{
-      .change = change, .time = text(Nanoseconds(base_ns)), .title = "FA2"})));
+  EXPECT_TRUE(summary_of(slow).sentences.contains(
+      qtext(msg::details::against_pin{.change = change, .time = text(Nanoseconds(base_ns)), .title = "FA2"})));
   const QString start = text_before_arguments(msg::details::against_pin{.change = "", .time = "", .title = "|"});
   EXPECT_TRUE(summary_of(base).sentences.filter(start).isEmpty()) << "the pinned point itself";
   // Through the explorer's pin.

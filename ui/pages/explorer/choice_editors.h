@@ -55,8 +55,8 @@ class ChoiceEditors : public QWidget {
     std::function<void(const ExplorerChoices&)> show;
     std::function<bool(const ExplorerChoices&)> is_changed = nullptr;  ///< from the default; null: never
     Group group = Group::problem;
-    bool folded = false;      ///< Shown only with More.
-    bool applicable = true;   ///< to the algorithm
+    bool folded = false;     ///< Shown only with More.
+    bool applicable = true;  ///< to the algorithm
   };
   /// Editors of a group in wrapped lines, those that are used rarely only with More.
   struct GroupBox {

@@ -375,10 +375,10 @@ void ExplorerPage::show_kernel() {
   on_chip_->set_kernel(&kernel);
   const bool several = e.kernels.size() > 1 || e.sharing;
   const std::string whole = text(Nanoseconds(e.ns));
-  const QString of_kernel =
-      !several || !e.can_predict_time ? QString()
-      : e.sharing ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
-                  : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole});
+  const QString of_kernel = !several || !e.can_predict_time ? QString()
+                            : e.sharing
+                                ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                                : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole});
   const PointRecord* record = measured_record();
   const std::string name = several ? kernel.name : "all";
   std::optional<UnitBars::MeasuredValues> measured;
@@ -415,10 +415,10 @@ void ExplorerPage::show_time_title(const QString& note) {
   const std::string time = text(Nanoseconds(e.ns));
   set_label_text(time_title_.text,
                  !e.can_predict_time ? qtext(msg::explorer_page::predicted_time{})
-                 : errors == nullptr ? qtext(msg::explorer_page::unvalidated_heading{.time = time})
-                                     : qtext(msg::explorer_page::predicted_heading{.median = text(Share(errors->median)),
-                                                                                   .p95 = text(Share(errors->p95)),
-                                                                                   .time = time}));
+                 : errors == nullptr
+                     ? qtext(msg::explorer_page::unvalidated_heading{.time = time})
+                     : qtext(msg::explorer_page::predicted_heading{
+                           .median = text(Share(errors->median)), .p95 = text(Share(errors->p95)), .time = time}));
   QStringList info{note, prediction_text(*shown_)};
   info.removeAll(QString());
   time_title_.info->set_text(info.join(QLatin1Char('\n')));
@@ -474,8 +474,9 @@ void ExplorerPage::show_figures() {
   figures_->update_table(
       std::make_shared<const analysis::Table>(analysis::exploration_table(chosen, pin, known_algorithms())));
   set_label_text(figures_title_.text,
-                 pin_result_ ? qtext(msg::explorer_page::against_pin{.what = short_title(pin_result_->choices).toStdString()})
-                             : qtext(msg::explorer_page::figures{}));
+                 pin_result_
+                     ? qtext(msg::explorer_page::against_pin{.what = short_title(pin_result_->choices).toStdString()})
+                     : qtext(msg::explorer_page::figures{}));
   static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_with_pin : card_width);
   figures_view_->fit();
 }

@@ -94,9 +94,8 @@ QString refusal_text(const analysis::Exploration& e) {
       if (map->overrun() == 0) continue;
       const Message what = map == &kernel.shared ? Message(msg::explorer_page::of_shared{})
                                                  : Message(msg::explorer_page::of_registers{});
-      return qtext(msg::explorer_page::needs{.available = text(Capacity(map->available())),
-                                             .needed = text(Capacity(map->needed())),
-                                             .what = what});
+      return qtext(msg::explorer_page::needs{
+          .available = text(Capacity(map->available())), .needed = text(Capacity(map->needed())), .what = what});
     }
   }
   return qtext(msg::explorer_page::refused{.why = e.refusal->reason});

@@ -123,8 +123,10 @@ QString OnChipMap::heading(OnChipMemory place) const {
   const std::string all = capacity(map.sm_bytes);
   if (map.overrun() > 0) {
     const Message of = shared ? Message(msg::explorer_page::of_shared{}) : Message(msg::explorer_page::of_registers{});
-    return qtext(msg::explorer_page::exceeds_limit{
-        .each = capacity(map.needed()), .limit = capacity(map.available()), .over = capacity(map.overrun()), .what = of});
+    return qtext(msg::explorer_page::exceeds_limit{.each = capacity(map.needed()),
+                                                   .limit = capacity(map.available()),
+                                                   .over = capacity(map.overrun()),
+                                                   .what = of});
   }
   if (!shared && map.block_bytes == 0) return qtext(msg::explorer_page::registers_unstated{.all = all});
   if (!shared) {
