@@ -252,7 +252,7 @@ TEST_F(LanguageTest, PlotsAreTranslated) {
   std::vector<PointRecord> points = fixtures::memory_wall();
   points.push_back(fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory,
                                           Message::verbatim("the file's own words")));
-  const PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 2048));
   hot.clocks->throttled = true;
   points.push_back(hot);
   Texts texts;
@@ -322,7 +322,7 @@ TEST_F(LanguageTest, MapsAreTranslated) {
 }
 
 TEST_F(LanguageTest, DetailsAreTranslated) {
-  PointRecord hot = fixtures::ok_point(fixtures::spec("naive", 1024));
+  const PointRecord hot = fixtures::ok_point(fixtures::spec("naive", 1024));
   const QString html = describe_point_html(fixtures::shown({hot})[0], QPalette());
   Texts texts;
   static const QRegularExpression heading(QStringLiteral("<td colspan='3' style='padding-top:10px'><b>([^<]*)</b>"));
