@@ -349,6 +349,7 @@ const Metric* find_counter(std::string_view counter) {
 std::string metric_title(std::string_view key) {
   const Metric* metric = find_metric(key);
   std::string title = metric == nullptr ? std::string(key) : text(metric->label());
+  if (metric != nullptr && metric->is_share_of_cycles()) title = text(msg::metric::of_cycles{.metric = title});
   constexpr std::string_view arrow = "<->";
   for (std::size_t at = title.find(arrow); at != std::string::npos; at = title.find(arrow)) {
     title.replace(at, arrow.size(), "↔");

@@ -50,6 +50,11 @@ struct Metric {
   bool predicted_utilization = false;  ///< predicted utilization of a unit
   /// Computes the value from other metrics if it is not stored; none: stored only.
   std::optional<EvaluatedMetric> (*computed)(const MetricEvaluator&) = nullptr;
+
+  /// Utilization as a share of the kernel's cycles; those of L2 and DRAM are shares of its time.
+  [[nodiscard]] constexpr bool is_share_of_cycles() const {
+    return why == CounterGroup::use && !counter.starts_with("lts__") && !counter.starts_with("dram__");
+  }
 };
 
 /// `count_spread` of DRAM bytes: stores of known size are counted within 0.5%
@@ -58,7 +63,7 @@ inline constexpr double dram_count_spread = 0.01;
 
 [[nodiscard]] std::span<const Metric> metrics_table();
 [[nodiscard]] const Metric* find_metric(std::string_view key);
-/// Display name: "SM↔L2 total"; the key itself for an unknown metric.
+/// Display name: "SM↔L2 total", "Tensor cores (of cycles)"; the key itself for an unknown metric.
 [[nodiscard]] std::string metric_title(std::string_view key);
 /// Value with its unit. Shared and local memory print as capacities, other bytes as traffic.
 [[nodiscard]] std::string metric_text(const MetricValue&);

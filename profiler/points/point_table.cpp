@@ -77,6 +77,20 @@ void PointTableBuilder::add(RunIndex run, const PointColumns& from, std::span<co
 }
 
 PointTable PointTableBuilder::finish() && {
+  struct Count {
+    std::size_t ran = 0;
+    std::size_t throttled = 0;
+  };
+  std::vector<Count> counts(runs_.size());
+  for (Row row = 0; row < points_.size(); ++row) {
+    if (points_.disposition(row) != Disposition::ok) continue;
+    Count& count = counts[run_of_[row]];
+    ++count.ran;
+    if (points_.throttled(row)) ++count.throttled;
+  }
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    if (!runs_[run].mostly_throttled) runs_[run].mostly_throttled = 2 * counts[run].throttled > counts[run].ran;
+  }
   return {std::move(algorithms_), std::move(runs_), std::move(points_), std::move(run_of_)};
 }
 

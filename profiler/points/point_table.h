@@ -85,6 +85,8 @@ struct Run {
   // Name given by the user; the title may be longer.
   std::string name = {};
   std::vector<std::string> tags = {};
+  /// Most points that ran were throttled. Set when the run's table is built; subsets of the table keep it.
+  std::optional<bool> mostly_throttled = std::nullopt;
 };
 
 /// One metric of all points, for kernel "all". Values are computed on first access. Thread-safe; concurrent accesses
@@ -178,6 +180,10 @@ class PointTable {
   [[nodiscard]] const Message& reason(Row row) const { return points_->reason(row); }
   /// The GPU was throttled during the measurement.
   [[nodiscard]] bool throttled(Row row) const { return points_->throttled(row); }
+  /// The point ran, and was throttled while most of its run was not, or the reverse.
+  [[nodiscard]] bool is_throttling_unusual(Row row) const {
+    return disposition(row) == Disposition::ok && throttled(row) != run(row).mostly_throttled.value_or(false);
+  }
   /// Tile code: equal for equal tiles and knobs, ordered by Br, Bc, then knobs.
   [[nodiscard]] std::uint32_t tile_code(Row row) const { return tile_codes_[row]; }
   [[nodiscard]] const Config& tile(std::uint32_t code) const { return tiles_[code]; }

@@ -2,6 +2,7 @@
 #include "profiler/predict/exploration.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "kernels/model/device_rates.h"
@@ -39,6 +40,7 @@ MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std:
   map.sm_bytes = limits.shared_bytes_per_sm;
   map.block_limit = limits.shared_bytes_per_block + limits.shared_bytes_reserved - padding;
   map.block_bytes = allocated_shared_bytes(limits, kernel.footprint());
+  map.reserved = limits.shared_bytes_reserved - padding;
   // Static shared memory is not part of dynamic_shared_bytes.
   append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - used_bytes(map)});
   append(map, {.kind = SpanKind::padding, .bytes = padding});
@@ -133,6 +135,23 @@ std::vector<ExploredKernel> overrun_kernels(const Algorithm& algorithm, const Po
   return kernels;
 }
 
+/// Returns the feasible tile with the shortest predicted time among usual_tiles(); empty if times are not predicted.
+std::optional<Config> fastest_tile(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
+                                   const DeviceRates& rates) {
+  std::optional<Config> fastest;
+  double least = std::numeric_limits<double>::infinity();
+  if (rates.validated_on.empty() || !is_fast_to_model(spec.problem)) return fastest;
+  for (const Config& tried : usual_tiles(algorithm, spec.config())) {
+    const AttentionModel model = algorithm.model(spec.problem, tried, limits);
+    if (model.refusal || !model.can_predict_time) continue;
+    const double ns = point_ns(model.schedule, launch_times(predict_loads(model, limits), rates), rates);
+    if (!(ns < least)) continue;
+    least = ns;
+    fastest = tried;
+  }
+  return fastest;
+}
+
 }  // namespace
 
 std::size_t Exploration::longest() const {
@@ -165,7 +184,10 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
   result.refusal = model.refusal ? model.refusal : padding_refusal(model, limits, point.padding_bytes);
   if (result.refusal) {
-    if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
+    if (model.refusal) {
+      result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
+      result.fastest = fastest_tile(algorithm, spec, device, device_rates(device, measured_ceilings));
+    }
     result.overrun = overrun_kernels(algorithm, spec, limits, point.padding_bytes);
     return result;
   }

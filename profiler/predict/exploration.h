@@ -56,7 +56,11 @@ struct MemoryMap {
   std::int64_t sm_bytes = 0;      ///< capacity of the SM
   int blocks = 0;
   std::int64_t block_limit = 0;  ///< maximum for one block
+  std::int64_t reserved = 0;     ///< part of block_bytes and block_limit that the system takes
 
+  /// Needed and available bytes of one block, without the system's part.
+  [[nodiscard]] std::int64_t needed() const { return block_bytes - reserved; }
+  [[nodiscard]] std::int64_t available() const { return block_limit - reserved; }
   [[nodiscard]] std::int64_t free_bytes() const { return sm_bytes - blocks * block_bytes; }
   [[nodiscard]] std::int64_t overrun() const { return std::max<std::int64_t>(0, block_bytes - block_limit); }
 };
@@ -83,6 +87,7 @@ struct Exploration {
   std::string device;
   std::optional<Refusal> refusal;  ///< if set, only `nearest`, `overrun` and the members above are valid
   std::optional<Config> nearest;   ///< with a refusal: see nearest_tile()
+  std::optional<Config> fastest;   ///< with a refusal: the usual tile with the shortest predicted time
   /// If a block exceeds its on-chip memory: one hypothetical block per kernel, with only maps and sizes set. The
   /// overrun is the part beyond block_limit.
   std::vector<ExploredKernel> overrun;

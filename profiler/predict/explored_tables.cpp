@@ -121,10 +121,12 @@ RatedCell rated_cell(const Figure& figure, const ExploredColumn& column, std::op
     judged.cell.text = fmt::format("{}  {}", shown, by);
   } else if ((*value < *pinned) == (figure.better == BetterDirection::less)) {
     judged.tone = Tone::better;
-    judged.cell.text = text(msg::explorer_page::better{.by = by, .value = shown});
+    judged.cell.text = figure.unit == "ns" ? text(msg::explorer_page::faster{.by = by, .value = shown})
+                                           : text(msg::explorer_page::better{.by = by, .value = shown});
   } else {
     judged.tone = Tone::worse;
-    judged.cell.text = text(msg::explorer_page::worse{.by = by, .value = shown});
+    judged.cell.text = figure.unit == "ns" ? text(msg::explorer_page::slower{.by = by, .value = shown})
+                                           : text(msg::explorer_page::worse{.by = by, .value = shown});
   }
   return judged;
 }
@@ -147,11 +149,18 @@ void add_choices(std::vector<Line>& lines, std::span<const ExploredColumn> colum
   add(msg::explorer::padding{}, [](const Exploration& e) { return std::to_string(e.point.padding_bytes); });
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  return bytes == 0 ? "–" : text(Bytes(bytes));
+Cell bytes_cell(std::int64_t bytes) {
+  return {.text = bytes == 0 ? "–" : text(Bytes(bytes)), .number = static_cast<double>(bytes)};
 }
 
 }  // namespace
+
+std::string change_text(double ratio) {
+  constexpr double alike = 5e-5;  // printed as 0.0%
+  if (std::abs(ratio - 1) < alike) return text(msg::explorer::change_none{});
+  const std::string by = distance(ratio);
+  return ratio < 1 ? text(msg::explorer::change_faster{.by = by}) : text(msg::explorer::change_slower{.by = by});
+}
 
 Table exploration_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned,
                         const Registry& registry) {
@@ -186,27 +195,34 @@ Table exploration_table(const ExploredColumn& now, const std::optional<ExploredC
 
 Table operands_table(const Exploration& e) {
   struct Matrix {
-    std::array<std::string, 4> texts;
+    std::array<Cell, 5> cells;
     std::string help = {};
     bool sum = false;
   };
   std::vector<Matrix> lines;
   if (!e.refusal) {
+    const auto total_cell = [](double bytes) { return Cell{.text = text(Bytes(bytes)), .number = bytes}; };
     for (const OperandTraffic& operand : e.operands) {
-      const double share = static_cast<double>(operand.traffic.total()) / static_cast<double>(e.traffic.total());
-      lines.push_back({.texts = {std::string(to_string(operand.tensor)), bytes_text(operand.traffic.l2_to_sm_bytes),
-                                 bytes_text(operand.traffic.sm_to_l2_bytes), fmt::format("{:.1f}%", 100 * share)}});
+      const auto total = static_cast<double>(operand.traffic.total());
+      const double share = total / static_cast<double>(e.traffic.total());
+      lines.push_back(
+          {.cells = {Cell{.text = std::string(to_string(operand.tensor))}, bytes_cell(operand.traffic.l2_to_sm_bytes),
+                     bytes_cell(operand.traffic.sm_to_l2_bytes), total_cell(total),
+                     Cell{.text = fmt::format("{:.1f}%", 100 * share), .number = share}}});
     }
-    lines.push_back({.texts = {text(msg::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
-                               bytes_text(e.traffic.sm_to_l2_bytes), text(Bytes(e.traffic.total()))},
-                     .help = text(msg::explorer_page::l2_sum_help{}),
-                     .sum = true});
+    lines.push_back(
+        {.cells = {Cell{.text = text(msg::explorer_page::all_matrices{})}, bytes_cell(e.traffic.l2_to_sm_bytes),
+                   bytes_cell(e.traffic.sm_to_l2_bytes), total_cell(static_cast<double>(e.traffic.total())), Cell{}},
+         .help = text(msg::explorer_page::l2_sum_help{}),
+         .sum = true});
     if (e.dram_bytes > 0) {
-      lines.push_back({.texts = {text(msg::explorer_page::dram_estimated{}), {}, {}, text(Bytes(e.dram_bytes))},
+      lines.push_back({.cells = {Cell{.text = text(msg::explorer_page::dram_estimated{})}, Cell{}, Cell{},
+                                 total_cell(e.dram_bytes), Cell{}},
                        .help = text(msg::explorer_page::dram_help{}),
                        .sum = true});
     }
-    lines.push_back({.texts = {text(msg::explorer_page::compulsory{}), {}, {}, text(Bytes(e.compulsory_bytes))},
+    lines.push_back({.cells = {Cell{.text = text(msg::explorer_page::compulsory{})}, Cell{}, Cell{},
+                               total_cell(static_cast<double>(e.compulsory_bytes)), Cell{}},
                      .help = text(msg::explorer_page::compulsory_help{})});
   }
   TableBuilder<Matrix> table(std::move(lines));
@@ -215,13 +231,14 @@ Table operands_table(const Exploration& e) {
   const std::array titles{std::pair("matrix", Message(msg::explorer_page::matrix{})),
                           std::pair("loaded", Message(msg::explorer_page::loaded{})),
                           std::pair("stored", Message(msg::explorer_page::stored{})),
+                          std::pair("total", Message(msg::explorer_page::total{})),
                           std::pair("share", Message(msg::explorer_page::share{}))};
   for (std::size_t i = 0; i < titles.size(); ++i) {
     table.add({.key = titles[i].first,
                .title = text(titles[i].second),
                .kind = i == 0 ? ColumnKind::text : ColumnKind::number,
                .tip = tip},
-              [i](const Matrix& line) { return line.texts.at(i); });
+              [i](const Matrix& line) { return line.cells.at(i); });
   }
   return std::move(table).take();
 }

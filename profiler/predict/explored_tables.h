@@ -24,6 +24,9 @@ struct ExploredColumn {
 [[nodiscard]] Table exploration_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned,
                                       const Registry&);
 
+/// Change of a time: "+9.8% (slower)", "×0.45 (faster)", "equal".
+[[nodiscard]] std::string change_text(double ratio);
+
 /// SM<->L2 bytes per matrix, their sum, and DRAM bytes. Empty if the configuration is infeasible.
 [[nodiscard]] Table operands_table(const Exploration&);
 

@@ -12,6 +12,11 @@ namespace attnscope::analysis {
 namespace {
 
 constexpr int step = 16;
+constexpr std::array usual_sides{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+
+std::span<const int> sweep_sides(const std::vector<int>& stated) {
+  return stated.empty() ? std::span<const int>(usual_sides) : stated;
+}
 
 Knobs without_tile_knobs(const Algorithm& algorithm, const Knobs& given) {
   Knobs kept = given;
@@ -119,10 +124,18 @@ std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionPr
   return std::nullopt;
 }
 
+std::vector<Config> usual_tiles(const Algorithm& algorithm, const Config& config) {
+  const Knobs knobs = without_tile_knobs(algorithm, config.knobs);
+  std::vector<Config> tiles;
+  for (const int br : sweep_sides(algorithm.facts().br)) {
+    for (const int bc : sweep_sides(algorithm.facts().bc)) tiles.emplace_back(TileShape{.br = br, .bc = bc}, knobs);
+  }
+  return tiles;
+}
+
 std::vector<TileShape> tiles_around(const Facts& facts, const TileShape& tile, int steps) {
-  constexpr std::array usual{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
   const auto near = [&](int side, const std::vector<int>& stated) {
-    const std::span<const int> sides = stated.empty() ? std::span<const int>(usual) : stated;
+    const std::span<const int> sides = sweep_sides(stated);
     const auto below = std::ranges::lower_bound(sides, side);
     const auto above = std::ranges::upper_bound(sides, side);
     std::vector<int> some(below - std::min<std::ptrdiff_t>(steps, below - sides.begin()), below);

@@ -22,6 +22,10 @@ inline constexpr int tile_side_limit = 512;
 /// Euclidean distance in (ln Br, ln Bc): halving a side is as far as doubling it.
 [[nodiscard]] double tile_distance(const TileShape&, const TileShape&);
 
+/// Returns the tiles that sweeps use: the sides that the algorithm supports, else the usual ones. Keeps the knobs of
+/// `config`, except those chosen with the tile.
+[[nodiscard]] std::vector<Config> usual_tiles(const Algorithm&, const Config& config);
+
 /// Returns the tiles around one, without itself, nearest first: up to `steps` supported (else usual) sides up and down
 /// on each axis.
 [[nodiscard]] std::vector<TileShape> tiles_around(const Facts&, const TileShape&, int steps);

@@ -26,10 +26,6 @@ std::vector<UnitUtilization> by_value(const Wanted& wanted, const PointRecord& p
   return values;
 }
 
-std::vector<UnitUtilization> by_value(CounterGroup why, const PointRecord& point, std::string_view kernel) {
-  return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
-}
-
 /// A unit that can be the bottleneck: its counter, and the predicted unit, if any.
 struct CountedUnit {
   std::string_view use;
@@ -63,7 +59,7 @@ namespace {
 /// Returns the factor from a unit's share of the kernel's cycles to its share of the kernel's time.
 std::optional<double> time_over_cycles(std::string_view use, const PointRecord& point, std::string_view kernel) {
   if (!is_relative_to_kernel(point, kernel)) return std::nullopt;
-  if (find_metric(use)->counter.starts_with("dram__")) return 1;
+  if (!find_metric(use)->is_share_of_cycles()) return 1;
   const auto cycles = evaluate(metric_key::sm_active_cycles, point, kernel);
   const auto ns = evaluate(metric_key::time_median_ns, point, kernel);
   if (!point.clocks || !(point.clocks->sm_clock_hz > 0) || !cycles || !ns) return std::nullopt;
@@ -86,14 +82,13 @@ std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point, st
 namespace {
 
 /// Counted utilization over the kernel's time; over its cycles if the clock is unknown.
-std::optional<UnitUtilization> counted_value(const CountedUnit& unit, const PointRecord& point,
-                                             std::string_view kernel) {
-  const auto use = evaluate(unit.use, point, kernel);
+std::optional<UnitUtilization> counted_value(std::string_view unit, const PointRecord& point, std::string_view kernel) {
+  const auto use = evaluate(unit, point, kernel);
   if (!use) return std::nullopt;
-  const auto factor = time_over_cycles(unit.use, point, kernel);
-  return UnitUtilization{.metric = find_metric(unit.use),
+  const auto factor = time_over_cycles(unit, point, kernel);
+  return UnitUtilization{.metric = find_metric(unit),
                          .value = use->value * factor.value_or(1),
-                         .provenance = use->provenance,
+                         .provenance = factor.value_or(1) == 1 ? use->provenance : Provenance::derived,
                          .of_time = factor.has_value()};
 }
 
@@ -112,7 +107,7 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
   double counted_for_predicted = 0;
   double predicted_for_counted = 0;
   for (const CountedUnit& each : counted_units) {
-    const auto counted = counted_value(each, point, kernel);
+    const auto counted = counted_value(each.use, point, kernel);
     const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
     const auto take = [&](UnitUtilization& busiest, const auto& use, bool of_time, double& other,
                           const auto& of_other) {
@@ -148,7 +143,7 @@ Message display_text(const BoundComparison& both) {
 std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {
   CountedBound bound;
   for (const CountedUnit& each : counted_units) {
-    const auto counted = counted_value(each, point, kernel);
+    const auto counted = counted_value(each.use, point, kernel);
     if (!counted || (bound.busiest.metric != nullptr && counted->value <= bound.busiest.value)) continue;
     bound.busiest = *counted;
   }
@@ -157,12 +152,33 @@ std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_
   return bound;
 }
 
+Message bottleneck_text(const PointRecord& point) {
+  const std::optional<CountedBound> bound = counted_bound(point);
+  if (!bound) return {};
+  const std::string percent = fmt::format("{:.0f}", bound->busiest.value);
+  const Message unit = bound->busiest.metric->label();
+  const Message base = bound->busiest.of_time ? Message(msg::bound::of_time{}) : Message(msg::bound::of_cycles{});
+  const Message found = bound->binds
+                            ? Message(msg::bound::bottleneck{.base = base, .percent = percent, .unit = unit})
+                            : Message(msg::bound::latency_bound{.base = base, .percent = percent, .unit = unit});
+  const std::vector<UnitUtilization> stalls = top_stalls(point, "all", 1);
+  if (stalls.empty()) return found;
+  const Message stall = stalls.front().metric->label();
+  return msg::bound::with_stall{.bound = found, .stall = stall};
+}
+
 Message display_text(const CountedBound& bound) {
   return msg::bound::counted_alone{.counted = with_percent(bound.busiest, bound.binds)};
 }
 
 std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::string_view kernel) {
-  return by_value(CounterGroup::use, point, kernel);
+  std::vector<UnitUtilization> values;
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why != CounterGroup::use) continue;
+    if (const auto counted = counted_value(metric.key, point, kernel)) values.push_back(*counted);
+  }
+  std::ranges::stable_sort(values, std::ranges::greater(), &UnitUtilization::value);
+  return values;
 }
 
 std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel) {
@@ -171,7 +187,8 @@ std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::strin
 }
 
 std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {
-  std::vector<UnitUtilization> stalls = by_value(CounterGroup::stall, point, kernel);
+  std::vector<UnitUtilization> stalls =
+      by_value([](const Metric& metric) { return metric.why == CounterGroup::stall; }, point, kernel);
   std::erase_if(stalls, [](const UnitUtilization& stall) { return !(stall.value > 0); });
   if (stalls.size() > most) stalls.resize(most);
   return stalls;

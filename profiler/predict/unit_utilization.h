@@ -20,7 +20,7 @@ struct UnitUtilization {
   bool of_time = false;  ///< over the kernel's time, launch latency included; false: over its cycles
 };
 
-/// Counted units, the busiest first, as the metrics have them: SM units over the kernel's cycles, memory over its time.
+/// All counted units, the busiest first, over the kernel's whole time if known.
 [[nodiscard]] std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::string_view kernel = "all");
 /// Busiest counted unit, as of counted_bound(); empty if none was counted. Excludes issue slots, and the L2 counters,
 /// which include traffic between the L2 partitions or underestimate what SMs receive.
@@ -61,6 +61,9 @@ struct CountedBound {
 /// Empty if no unit was counted.
 [[nodiscard]] std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel = "all");
 [[nodiscard]] Message display_text(const CountedBound&);
+
+/// "Bottleneck: Tensor cores, 77% of the time. Top stall: wgmma.", from counters alone; empty if no unit was counted.
+[[nodiscard]] Message bottleneck_text(const PointRecord& point);
 
 inline constexpr std::size_t default_stall_count = 3;
 /// Returns up to `most` stall reasons above zero, the largest first.

@@ -229,7 +229,8 @@ class TileMapBuilder {
         target.low = std::min(target.low, compared.low);
         target.high = std::max(target.high, compared.high);
       }
-      target.throttled = metric_ != nullptr && metric_->depends_on_clock && table_.throttled(target.row);
+      target.unusual_clock =
+          metric_ != nullptr && metric_->depends_on_clock && table_.is_throttling_unusual(target.row);
       map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
       map_.maximum = std::max(map_.maximum.value_or(-never), *target.value);
     }
@@ -463,6 +464,21 @@ TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::
   return build_map(table, rows, {.shown = {.metric = std::string(metric)}});
 }
 
+TileMap build_map_around(const PointTable& table, Row point) {
+  if (!has_axis_values(table, point, tile_layout())) return {};
+  std::vector<const CodeColumn*> fixed;
+  for (const FacetPtr& facet : fixed_facets(tile_layout(), table.algorithms())) fixed.push_back(&table.codes(*facet));
+  std::vector<Row> rows;
+  for (Row row = 0; row < table.size(); ++row) {
+    const auto same = [&](const CodeColumn* column) { return column->codes[row] == column->codes[point]; };
+    if (std::ranges::all_of(fixed, same) && has_axis_values(table, row, tile_layout())) rows.push_back(row);
+  }
+  TileMap map = build_tile_map(table, rows, metric_key::time_median_ns);
+  if (map.empty() || map.index_of(point)) return map;
+  std::erase_if(rows, [&](Row row) { return table.run_index(row) != table.run_index(point); });
+  return build_tile_map(table, rows, metric_key::time_median_ns);
+}
+
 bool has_slowdowns(const TileMap& map) {
   return map.metric == metric_key::time_median_ns && map.shown.as == Comparison::none &&
          map.better == BetterDirection::less && map.minimum.value_or(0) > 0;
@@ -480,9 +496,6 @@ std::string slowdown_text(double slowdown) {
   return slowdown < 9.95 ? fmt::format("{:.1f}×", slowdown) : fmt::format("{:.0f}×", slowdown);
 }
 
-namespace {
-
-/// Returns "128 × 64", or "warps 4 × stages 2" for axes other than the tile.
 std::string place_text(const TileMap& map, TileMap::Place place) {
   const auto of_axis = [](const MapAxis& axis, int at) {
     const std::string value = localized_text(axis.values[static_cast<std::size_t>(at)]);
@@ -492,10 +505,7 @@ std::string place_text(const TileMap& map, TileMap::Place place) {
   return fmt::format("{} × {}", of_axis(map.y, place.row), of_axis(map.x, place.column));
 }
 
-}  // namespace
-
-Message headline(const TileMap& map) {
-  if (!has_slowdowns(map)) return {};
+FastestTiles fastest_tiles(const TileMap& map) {
   std::optional<TileMap::Place> fastest;
   std::optional<TileMap::Place> next;
   const auto is_faster = [&](double value, const std::optional<TileMap::Place>& than) {
@@ -510,7 +520,13 @@ Message headline(const TileMap& map) {
       if (slowdown(map, *value) > 1 + plateau_share && is_faster(*value, next)) next = place;
     }
   }
-  const std::string tile = place_text(map, *fastest);
+  return {.fastest = *fastest, .next = next};
+}
+
+Message headline(const TileMap& map) {
+  if (!has_slowdowns(map)) return {};
+  const auto [fastest, next] = fastest_tiles(map);
+  const std::string tile = place_text(map, fastest);
   const std::string time = text(Nanoseconds(*map.minimum));
   const int percent = static_cast<int>(std::lround(100 * plateau_share));
   if (!next) return msg::tile_map::headline_alone{.percent = percent, .tile = tile, .time = time};

@@ -52,7 +52,7 @@ struct TileCell {
   Provenance provenance = Provenance::measured;
   std::optional<Disposition> disposition;  ///< empty if no point was collected
   int repeats = 0;                         ///< measurements of this tile in one run; the median one is shown
-  bool throttled = false;                  ///< the GPU lowered its clock, and the metric depends on it
+  bool unusual_clock = false;              ///< is_throttling_unusual(), and the metric depends on the clock
   Row row = 0;                             ///< valid if `disposition` is set
   bool again = false;                      ///< from an explorer run, and replaces another run's value
 };
@@ -123,6 +123,15 @@ struct TileMap {
 [[nodiscard]] double slowdown(const TileMap&, double value);
 /// "+5.1%", "+24%", "2.3×"; "0%" for the fastest.
 [[nodiscard]] std::string slowdown_text(double slowdown);
+/// The fastest cell, and the fastest one slower by more than plateau_share.
+struct FastestTiles {
+  TileMap::Place fastest;
+  std::optional<TileMap::Place> next = std::nullopt;
+};
+/// Pre: has_slowdowns().
+[[nodiscard]] FastestTiles fastest_tiles(const TileMap&);
+/// "128 × 64", or "warps 4 × stages 2" for axes other than the tile.
+[[nodiscard]] std::string place_text(const TileMap&, TileMap::Place);
 /// "Fastest: 128 × 128, 208 µs. Next beyond 3%: 256 × 320, +5.1%."; empty without slowdowns.
 [[nodiscard]] Message headline(const TileMap&);
 /// Names the runs that are shown, and those that newer runs hide; empty if the table has one run.
@@ -134,6 +143,10 @@ struct TileMap {
 [[nodiscard]] TileMap build_map(const PointTable&, std::span<const Row> rows, const MapRequest&);
 /// Builds a Br x Bc map of a metric. `rows` are of one problem, algorithm and device (map_facets()).
 [[nodiscard]] TileMap build_tile_map(const PointTable&, std::span<const Row> rows, std::string_view metric);
+
+/// Builds the map of times that has this point: its problem, algorithm and device. Without its cell, because a newer
+/// run replaces it, only the point's own run. Empty if there are too few tiles.
+[[nodiscard]] TileMap build_map_around(const PointTable&, Row);
 
 /// Returns the rows that belong to maps of this layout.
 [[nodiscard]] std::vector<Row> swept_rows(const PointTable&, std::span<const Row> rows,

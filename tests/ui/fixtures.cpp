@@ -9,7 +9,8 @@
 #include "profiler/measure/simulated_device.h"
 #include "profiler/tilemap/plot_list.h"
 #include "ui/models/result_model.h"
-#include "ui/panels/details_panel.h"
+#include "ui/panels/point_values.h"
+#include "ui/runs/point_settings.h"
 
 namespace attnscope::ui::fixtures {
 
@@ -55,7 +56,8 @@ std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points, std
 }
 
 QString describe_point_html(const TestPoint& point, const QPalette& palette) {
-  return ui::describe_point_html(*point.run, point.record(), palette);
+  static const std::vector<Field> settings = point_settings();
+  return describe_point(*point.run, point.record(), palette, settings).html;
 }
 
 PointRecord record_of(const ShownPoint& point) {

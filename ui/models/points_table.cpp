@@ -149,7 +149,7 @@ QString result_of(const PointSet& points, Row row, bool code) {
   const auto said = [code](auto value) { return code ? to_qstring(attnscope::to_string(value)) : qtext(title(value)); };
   const analysis::PointColumns& columns = points.table().points();
   QString text = said(columns.disposition(row));
-  if (columns.throttled(row)) {
+  if (code ? columns.throttled(row) : columns.throttled(row) && points.table().is_throttling_unusual(row)) {
     text += QStringLiteral(", ") + (code ? QStringLiteral("throttled") : qtext(msg::points_table::throttled{}));
   }
   const Provenance origin = columns.origin(row);

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/runs_model.h"
 
+#include <algorithm>
+
 #include "messages/run_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+
+namespace {
+
+std::size_t throttled_points(const LoadedRun& run) {
+  const auto is_throttled = [&](Row row) { return run.points.columns().throttled(row); };
+  return static_cast<std::size_t>(std::ranges::count_if(run.points.rows(), is_throttled));
+}
+
+}  // namespace
 
 RunsModel::RunsModel(Workspace& workspace, QObject* parent) : QAbstractListModel(parent), workspace_(workspace) {
   synchronize();
@@ -82,6 +93,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                                                 .run = title.toStdString(),
                                                 .state = attnscope::title(summary.state),
                                                 .time = format_time(summary.started_at).toStdString()});
+      if (const std::size_t throttled = throttled_points(workspace_.runs()[row]); throttled > 0) {
+        text += QLatin1Char('\n') +
+                qtext(msg::run_list::throttled{.points = workspace_.runs()[row].size(), .throttled = throttled});
+      }
       if (!summary.environment.driver_version.empty()) {
         text += QLatin1Char('\n') + qtext(msg::run_list::versions{.cupti = summary.environment.cupti_version,
                                                                   .driver = summary.environment.driver_version});

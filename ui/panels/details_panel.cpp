@@ -1,334 +1,154 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panels/details_panel.h"
 
+#include <QClipboard>
 #include <QEvent>
-#include <functional>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QTextDocument>
+#include <QVBoxLayout>
 #include <utility>
 
-#include "kernels/algorithm.h"
-#include "kernels/registry.h"
 #include "messages/details.h"
-#include "profiler/metrics/manifest.h"
-#include "profiler/metrics/metrics.h"
-#include "profiler/points/half_filled_sectors.h"
-#include "profiler/predict/unit_utilization.h"
+#include "profiler/plan/command_text.h"
+#include "ui/panels/point_values.h"
+#include "ui/plots/markers.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
-
 namespace {
 
-/// Builds a table of labels and values. A value is followed by its provenance, muted, if it is not `usual`.
-class HtmlTable {
- public:
-  explicit HtmlTable(const QPalette& palette, QString usual = {})
-      : colors_(plot_colors(palette)), usual_(std::move(usual)) {}
+constexpr int panel_margin = 12;
+constexpr int panel_gap = 8;
 
-  /// Written before the next row; omitted if none follows.
-  void heading(const QString& text) { heading_ = text; }
-  void row(const QString& label, const QString& value, const QString& origin = {}) {
-    open_table();
-    constexpr qsizetype longest_line = 28;
-    QString shown = value.toHtmlEscaped();
-    if (!origin.isEmpty() && origin != usual_) {
-      shown += QStringLiteral(" <span style='color:%1'>%2</span>").arg(colors_.muted.name(), origin.toHtmlEscaped());
-    }
-    // Short values stay on one line.
-    if (value.size() <= longest_line) shown = QStringLiteral("<nobr>%1</nobr>").arg(shown);
-    html_ += QStringLiteral("<tr><td>%1</td><td align='right' style='padding-left:12px'>%2</td></tr>")
-                 .arg(label.toHtmlEscaped(), shown);
-  }
-  void paragraph(const QString& text, const QColor& color) {
-    open_table();
-    html_ += QStringLiteral("<tr><td colspan='2'><span style='color:%1'>%2</span></td></tr>")
-                 .arg(color.name(), text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
-  }
-  void title(const QString& text, const QColor& color) {
-    html_ += QStringLiteral("<p style='margin:0 0 2px 0; font-size:large; color:%1'><b>%2</b></p>")
-                 .arg(color.name(), text.toHtmlEscaped());
-  }
-  [[nodiscard]] const PlotColors& colors() const { return colors_; }
-  [[nodiscard]] QString take() {
-    close_table();
-    return std::move(html_);
-  }
-
- private:
-  void open_table() {
-    if (!std::exchange(in_table_, true))
-      html_ += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='1'>");
-    const QString heading = std::exchange(heading_, {});
-    if (heading.isEmpty()) return;
-    html_ +=
-        QStringLiteral("<tr><td colspan='2' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
-  }
-  void close_table() {
-    if (std::exchange(in_table_, false)) html_ += QStringLiteral("</table>");
-  }
-
-  PlotColors colors_;
-  QString usual_;
-  QString html_;
-  QString heading_;
-  bool in_table_ = false;
-};
-
-QString word_of(Provenance provenance) {
-  return to_qstring(provenance);
+QLabel* text_label(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
 }
 
-void add_metric(HtmlTable& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
-  const auto value = evaluate(key, record, kernel);
-  if (!value) return;
-  html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
-  // Quartiles of times are shown in separate rows.
-  const Metric* metric = find_metric(key);
-  const auto scatter = metric == nullptr || metric->depends_on_clock ? std::nullopt : quartiles(key, record, kernel);
-  if (!scatter || !(scatter->q3 > scatter->q1)) return;
-  MetricValue end = *value;
-  const auto format_as = [&](double amount) {
-    end.value = amount;
-    return format_metric(end);
-  };
-  html.row(qtext(msg::details::between_rounds{}),
-           format_as(scatter->q1) + QStringLiteral(" – ") + format_as(scatter->q3));
+/// One column of names, one of values with their notes.
+QString summary_html(const PointSummary& summary, const QColor& muted) {
+  QString html = QStringLiteral("<table cellspacing='0' cellpadding='2'>");
+  for (const auto& [label, value, note] : summary.values) {
+    html += QStringLiteral(
+                "<tr><td style='padding-right:12px; color:%1; white-space:nowrap'>%2</td>"
+                "<td><b>%3</b> <span style='color:%1'>%4</span></td></tr>")
+                .arg(muted.name(), label.toHtmlEscaped(), value.toHtmlEscaped(), note.toHtmlEscaped());
+  }
+  return html + QStringLiteral("</table>");
 }
 
-void add_metrics(HtmlTable& html, const PointRecord& record, std::string_view kernel,
-                 const std::function<bool(const Metric&)>& wanted) {
-  for (const Metric& metric : metrics_table()) {
-    // shown in the sections of add_why() or add_bound()
-    const bool shown_separately = metric.why != CounterGroup::none || metric.predicted_utilization ||
-                                  metric.key == metric_key::shared_conflict_share;
-    if (!shown_separately && wanted(metric)) add_metric(html, record, metric.key, kernel);
+QString strip_text(const PointSummary& summary) {
+  QStringList words;
+  for (const auto& [label, value, note] : summary.values) {
+    words << (note.isEmpty() ? QStringLiteral("%1 %2").arg(label, value)
+                             : QStringLiteral("%1 %2 (%3)").arg(label, value, note));
   }
-}
-
-bool is_time(const Metric& metric) {
-  return metric.depends_on_clock || metric.key == metric_key::time_spread;
-}
-
-bool is_bytes(const Metric& metric) {
-  return metric.unit == "byte";
-}
-
-/// Returns true for counters requested by name, which no other section shows.
-bool is_extra(const MetricValue& value) {
-  // excludes predictions that older program versions stored
-  return find_metric(value.name) == nullptr && value.provenance == Provenance::measured;
-}
-
-QString origin_of(const PointRecord& record) {
-  return word_of(record.origin());
-}
-
-void add_title(HtmlTable& html, const std::string& name) {
-  const Algorithm* algorithm = known_algorithms().find(name);
-  html.title(algorithm == nullptr ? QString::fromStdString(name) : to_qstring(algorithm->facts().title),
-             algorithm_color(name, html.colors().dark));
-}
-
-void add_setting(HtmlTable& html, const RunInfo& run, const PointRecord& record, std::span<const Field> settings) {
-  const PointSpec& spec = record.spec;
-  const AttentionProblem& problem = spec.problem;
-  const PlotColors& colors = html.colors();
-  add_title(html, spec.algorithm);
-  html.paragraph(qtext(msg::details::origin{.device = run.summary.device_name, .provenance = title(record.origin())}),
-                 colors.muted);
-  if (!run.summary.l2_source.empty()) {
-    html.paragraph(qtext(msg::details::l2_source{.gpu = run.summary.l2_source}), colors.muted);
-  }
-  if (!run.summary.rates_source.empty()) {
-    html.paragraph(qtext(msg::details::rates_source{.from = run.summary.rates_source}), colors.muted);
-  }
-  if (record.origin() == Provenance::extrapolated) {
-    html.paragraph(qtext(msg::details::extrapolated{}), colors.muted);
-  }
-  bool has_tile_row = false;
-  for (const Field& setting : settings) {
-    if (is_tile_setting(setting)) {  // all tile settings in one row
-      if (!std::exchange(has_tile_row, true)) html.row(qtext(msg::details::tile{}), format_tile(spec.config()));
-    } else if (setting.role != FieldRole::algorithm &&
-               (setting.shown != FieldVisibility::if_set || is_set(setting, spec))) {
-      const bool lengths = setting.parts.size() == 2 && problem.n_q != problem.n_k;
-      html.row(lengths ? qtext(msg::details::lengths{}) : qtext(setting.label()), setting_value(setting, spec).text);
-    }
-  }
-
-  if (record.disposition != Disposition::ok) {
-    html.heading(qtext(title(record.disposition)));
-    html.paragraph(qtext(record.reason), disposition_color(record.disposition, colors.dark));
-  } else if (!record.reason.empty()) {
-    html.paragraph(qtext(record.reason), colors.muted);
-  }
-}
-
-void add_times(HtmlTable& html, const PointRecord& record) {
-  html.heading(qtext(msg::details::time{}));
-  add_metrics(html, record, "all", is_time);
-  if (const KernelRecord* all = record.kernel("all"); all != nullptr && !all->samples_ns.empty()) {
-    html.row(qtext(msg::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
-  }
-  if (record.rounds.size() > 1) {
-    html.row(qtext(msg::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
-  }
-}
-
-void add_why(HtmlTable& html, const PointRecord& record) {
-  html.heading(analysis::is_relative_to_kernel(record) ? qtext(msg::details::unit_utilization{})
-                                                       : qtext(msg::details::unit_utilization_of_range{}));
-  for (const analysis::UnitUtilization& use : analysis::unit_utilizations(record))
-    add_metric(html, record, use.metric->key);
-  if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
-    html.row(metric_label(share->name), qtext(Share(share->value)), word_of(share->provenance));
-  }
-  html.heading(qtext(msg::details::stalls{}));
-  for (const analysis::UnitUtilization& stall : analysis::top_stalls(record))
-    add_metric(html, record, stall.metric->key);
-  html.heading({});
-}
-
-/// Adds the predicted utilization of each unit and compares it with counters.
-void add_bound(HtmlTable& html, const PointRecord& record) {
-  const std::vector<analysis::UnitUtilization> predicted = analysis::predicted_utilizations(record);
-  if (predicted.empty()) return;
-  html.heading(qtext(msg::details::predicted_utilization{}));
-  for (const analysis::UnitUtilization& use : predicted) add_metric(html, record, use.metric->key);
-  if (const auto both = analysis::compare_bounds(record)) {
-    html.paragraph(qtext(analysis::display_text(*both)), html.colors().muted);
-  }
-}
-
-void add_counters(HtmlTable& html, const PointRecord& record) {
-  const KernelRecord* all = record.kernel("all");
-  if (all == nullptr) return;
-  html.heading(qtext(msg::details::bytes{}));
-  add_metrics(html, record, "all", is_bytes);
-  if (const auto found = analysis::half_filled_sectors(record)) {
-    html.paragraph(qtext(analysis::describe(*found)), html.colors().muted);
-  }
-  html.heading(qtext(msg::details::other_values{}));
-  add_metrics(html, record, "all", [](const Metric& metric) { return !is_time(metric) && !is_bytes(metric); });
-  if (!all->occupancy_limiter.empty()) {
-    html.row(qtext(msg::details::limited_by{}), limiter_text(all->occupancy_limiter));
-  }
-  add_why(html, record);
-  add_bound(html, record);
-  bool headed = false;
-  for (const MetricValue& value : all->metrics) {
-    if (!is_extra(value)) continue;
-    if (!std::exchange(headed, true)) html.heading(qtext(msg::details::extra_counters{}));
-    html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
-  }
-}
-
-void add_kernels(HtmlTable& html, const PointRecord& record) {
-  double apart = 0;
-  std::size_t kernels = 0;
-  for (const KernelRecord& kernel : record.kernels) {
-    const auto time =
-        kernel.kernel == "all" ? std::nullopt : evaluate(metric_key::time_median_ns, record, kernel.kernel);
-    if (!time) continue;
-    apart += time->value;
-    ++kernels;
-  }
-  const auto together = evaluate(metric_key::time_median_ns, record);
-  if (kernels > 1 && together && apart > together->value) {
-    html.paragraph(qtext(msg::details::separate_kernel_times{}), html.colors().muted);
-  }
-  for (const KernelRecord& kernel : record.kernels) {
-    if (kernel.kernel == "all") continue;
-    html.heading(qtext(msg::details::kernel{.kernel = kernel.kernel}));
-    add_metrics(html, record, kernel.kernel, [](const Metric&) { return true; });
-  }
-}
-
-void add_facts(HtmlTable& html, const PointRecord& record, PointFact::FactSubject about) {
-  for (const PointFact& fact : point_facts()) {
-    const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
-    if (value) html.row(qtext(fact.label()), format_metric(*value), word_of(value->provenance));
-  }
-}
-
-void add_check(HtmlTable& html, const PointRecord& record) {
-  if (!record.max_abs_error) return;
-  html.heading(qtext(msg::details::verification{}));
-  add_facts(html, record, PointFact::FactSubject::check);
-}
-
-void add_clocks(HtmlTable& html, const PointRecord& record) {
-  if (!record.clocks) return;
-  html.heading(qtext(msg::details::gpu{}));
-  add_facts(html, record, PointFact::FactSubject::device);
-  if (record.clocks->throttled) {
-    html.paragraph(
-        qtext(msg::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
-        disposition_color(Disposition::no_counters, html.colors().dark));
-  }
-}
-
-void add_launches(HtmlTable& html, const PointRecord& record) {
-  html.heading(qtext(msg::details::launch_section{}));
-  for (const KernelRecord& kernel : record.kernels) {
-    if (!kernel.launch) continue;
-    const LaunchRecord& launch = *kernel.launch;
-    QStringList options;
-    for (const std::string& define : launch.defines) options << QString::fromStdString(define);
-    html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
-             QString::fromStdString(launch.source_file));
-    if (record.manifest && record.manifest->host_code) continue;  // host code launches its own kernels
-    html.paragraph(qtext(msg::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
-                                              .threads = launch.threads,
-                                              .x = launch.grid[0],
-                                              .y = launch.grid[1],
-                                              .z = launch.grid[2]}),
-                   html.colors().muted);
-  }
-  if (record.manifest) {
-    html.row(qtext(msg::details::manifest{}), QString::fromStdString(describe(*record.manifest)));
-  }
+  return words.join(QStringLiteral(" · "));
 }
 
 }  // namespace
 
-QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette) {
-  static const std::vector<Field> settings = point_settings();
-  return describe_point_html(run, record, palette, settings);
-}
-
-QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
-                            std::span<const Field> settings) {
-  HtmlTable html(palette, origin_of(record));
-  add_setting(html, run, record, settings);
-  add_times(html, record);
-  add_counters(html, record);
-  add_kernels(html, record);
-  add_check(html, record);
-  add_clocks(html, record);
-  add_launches(html, record);
-  return html.take();
-}
-
-QString describe_unreadable_point_html(const ShownPoint& point, const QString& why, const QPalette& palette) {
-  HtmlTable html(palette);
-  add_title(html, point.spec.algorithm);
-  html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
-  html.heading(QStringLiteral("Cannot read the details"));
-  html.paragraph(why, disposition_color(Disposition::crashed, html.colors().dark));
-  return html.take();
-}
-
-DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
-  setFrameShape(QFrame::NoFrame);
+DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent) {
   setAccessibleName(qtext(msg::details::name{}));
-  document()->setDocumentMargin(10);
-  setWordWrapMode(QTextOption::WordWrap);
-  setOpenLinks(false);  // links in file texts are not followed
-  connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_requested);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  build_column();
+  build_strip();
+  layout->addWidget(column_);
+  layout->addWidget(strip_);
+  set_strip(false);
+  set_expanded(false);
   render();
+}
+
+void DetailsPanel::build_column() {
+  column_ = new QWidget(this);
+  auto* column = new QVBoxLayout(column_);
+  column->setContentsMargins(panel_margin, panel_gap, panel_margin, panel_gap);
+  column->setSpacing(panel_gap);
+  title_ = text_label(column_);
+  problem_ = text_label(column_);
+  sentences_ = text_label(column_);
+  values_ = text_label(column_);
+  values_->setTextFormat(Qt::RichText);
+  for (QLabel* label : {title_, problem_, sentences_, values_}) column->addWidget(label);
+  column->addWidget(make_buttons());
+  more_ = new QToolButton(column_);
+  more_->setObjectName(QStringLiteral("more-values"));
+  more_->setCheckable(true);
+  more_->setAutoRaise(true);
+  more_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  connect(more_, &QToolButton::toggled, this, [this](bool expanded) {
+    set_expanded(expanded);
+    emit expanded_changed(expanded);
+  });
+  column->addWidget(more_);
+  all_ = new QTextBrowser(column_);
+  all_->setWordWrapMode(QTextOption::WordWrap);
+  all_->setFrameShape(QFrame::NoFrame);
+  all_->setAccessibleName(qtext(msg::details::name{}));
+  all_->document()->setDocumentMargin(0);
+  all_->setOpenLinks(false);  // links in file texts are not followed
+  column->addWidget(all_, 1);
+  column->addStretch(0);
+}
+
+void DetailsPanel::build_strip() {
+  strip_ = new QWidget(this);
+  auto* row = new QHBoxLayout(strip_);
+  row->setContentsMargins(panel_margin, 4, panel_margin, 4);
+  auto* lines = new QVBoxLayout();
+  lines->setSpacing(2);
+  strip_title_ = new ElidedLabel(strip_);
+  strip_values_ = new ElidedLabel(strip_);
+  for (QLabel* label : {strip_title_, strip_values_}) {
+    label->setTextFormat(Qt::PlainText);
+    lines->addWidget(label);
+  }
+  row->addLayout(lines, 1);
+  row->addWidget(make_buttons());
+}
+
+QWidget* DetailsPanel::make_buttons() {
+  auto* box = new QWidget(this);
+  auto* row = new QHBoxLayout(box);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(panel_gap);
+  auto* explore = new QPushButton(qtext(msg::details::explore{}), box);
+  explore->setObjectName(QStringLiteral("explore-point"));
+  connect(explore, &QPushButton::clicked, this, &DetailsPanel::explore_requested);
+  auto* copy = new QPushButton(qtext(msg::details::copy_command{}), box);
+  copy->setObjectName(QStringLiteral("copy-command"));
+  copy->setToolTip(plain_tooltip(qtext(msg::details::copy_command_help{})));
+  connect(copy, &QPushButton::clicked, this, &DetailsPanel::copy_command);
+  row->addWidget(explore);
+  row->addWidget(copy);
+  row->addStretch(1);
+  buttons_.push_back(box);
+  return box;
+}
+
+void DetailsPanel::copy_command() {
+  if (point_) QGuiApplication::clipboard()->setText(QString::fromStdString(collect_command(point_->spec)));
+}
+
+void DetailsPanel::set_strip(bool strip) {
+  column_->setVisible(!strip);
+  strip_->setVisible(strip);
+}
+
+void DetailsPanel::set_expanded(bool expanded) {
+  more_->setChecked(expanded);
+  more_->setArrowType(expanded ? Qt::DownArrow : Qt::RightArrow);
+  all_->setVisible(point_.has_value() && (expanded || !summary_));
 }
 
 void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
@@ -336,23 +156,71 @@ void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
   render();
 }
 
+void DetailsPanel::set_points(std::shared_ptr<const PointSet> points) {
+  points_ = std::move(points);
+  if (point_) render();
+}
+
+void DetailsPanel::set_pinned(std::optional<PinnedPoint> pinned) {
+  pinned_ = std::move(pinned);
+  if (point_) render();
+}
+
 void DetailsPanel::render() {
-  if (point_) {
-    const PointRecordReader::ReadResult read = records_.read(*point_);
-    const QString link =
-        QStringLiteral("<p><a href='explore:'>%1</a></p>").arg(qtext(msg::details::explore{}).toHtmlEscaped());
-    setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette()) + link
-                                   : describe_unreadable_point_html(*point_, read.error, palette()));
-    if (read.replaced) emit file_replaced(point_->run);
-  } else {
-    setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
-                .arg(plot_colors(palette()).muted.name(), qtext(msg::details::empty{})));
+  summary_.reset();
+  const PointRecordReader::ReadResult read = point_ ? records_.read(*point_) : PointRecordReader::ReadResult();
+  if (read.record != nullptr) {
+    static const std::vector<Field> settings = point_settings();
+    summary_ = summarize_point(*point_, *read.record, *points_, records_, pinned_);
+    const PointValues values = describe_point(*point_->run, *read.record, palette(), settings);
+    all_->setHtml(values.html);
+    more_->setText(qtext(msg::details::more_values{.values = values.count}));
+  } else if (point_) {
+    all_->setHtml(describe_unreadable_point_html(*point_, read.error, palette()));
   }
+  show_summary();
+  set_expanded(is_expanded());
+  if (read.replaced) emit file_replaced(point_->run);
+}
+
+void DetailsPanel::show_summary() {
+  const PlotColors colors = plot_colors(palette());
+  const QString none = point_ ? QString::fromStdString(describe(point_->spec)) : qtext(msg::details::empty{});
+  for (QLabel* label : {title_, values_}) label->setVisible(summary_.has_value());
+  for (QWidget* box : buttons_) box->setVisible(point_.has_value());
+  more_->setVisible(summary_.has_value());
+  QPalette muted = palette();
+  muted.setColor(QPalette::WindowText, colors.muted);
+  problem_->setPalette(muted);
+  problem_->setText(summary_ ? summary_->problem : none);
+  sentences_->setText(summary_ ? summary_->sentences.join(QLatin1Char('\n')) : QString());
+  sentences_->setVisible(!sentences_->text().isEmpty());
+  strip_title_->setText(none);
+  strip_values_->setText({});
+  if (!summary_) return;
+  title_->setFont(headline_font(font()));
+  title_->setText(summary_->title);
+  values_->setText(summary_html(*summary_, colors.muted));
+  strip_title_->setText(summary_->title + QStringLiteral("   ") + summary_->sentences.join(QLatin1Char(' ')));
+  strip_values_->setText(strip_text(*summary_));
+  for (QLabel* label : {strip_title_, strip_values_}) label->setToolTip(plain_tooltip(label->text()));
+}
+
+QString DetailsPanel::text() const {
+  QStringList lines;
+  if (summary_) {
+    lines << summary_->title << summary_->problem << summary_->sentences;
+    for (const auto& [label, value, note] : summary_->values) lines << label << value << note;
+  } else {
+    lines << problem_->text();
+  }
+  if (point_) lines << all_->toPlainText();
+  return lines.join(QLatin1Char('\n'));
 }
 
 void DetailsPanel::changeEvent(QEvent* event) {
-  QTextBrowser::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) render();
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) render();
 }
 
 }  // namespace attnscope::ui

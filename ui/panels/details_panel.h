@@ -1,37 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The selected point: a summary, and all values folded below it. In narrow windows a strip of two lines.
 #pragma once
 
-#include <QPalette>
-#include <QString>
+#include <QLabel>
+#include <QPushButton>
 #include <QTextBrowser>
+#include <QToolButton>
+#include <QWidget>
+#include <memory>
 #include <optional>
-#include <span>
 
+#include "ui/panels/point_summary.h"
 #include "ui/runs/point_record_reader.h"
 #include "ui/runs/point_set.h"
-#include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {
 
-/// Returns all values of a point with unit and provenance; empty sections are omitted.
-[[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette);
-/// Same, with a row for each of `settings` that the point has.
-[[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
-                                          std::span<const Field> settings);
-/// Returns the parameters of a point whose record could not be read, and the reason.
-[[nodiscard]] QString describe_unreadable_point_html(const ShownPoint& point, const QString& why,
-                                                     const QPalette& palette);
-
-class DetailsPanel : public QTextBrowser {
+class DetailsPanel : public QWidget {
   Q_OBJECT
  public:
   explicit DetailsPanel(QWidget* parent = nullptr);
   /// nullopt: no point is selected.
   void show_point(const std::optional<ShownPoint>& point);
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
+  /// Points that the shown one is compared with.
+  void set_points(std::shared_ptr<const PointSet> points);
+  /// nullopt: none is pinned.
+  void set_pinned(std::optional<PinnedPoint> pinned);
+  /// Shows two lines instead of a column.
+  void set_strip(bool strip);
+  [[nodiscard]] bool is_strip() const { return strip_->isVisibleTo(this); }
+  /// Shows or folds the values beyond the summary.
+  void set_expanded(bool expanded);
+  [[nodiscard]] bool is_expanded() const { return more_->isChecked(); }
+
+  /// Null without a readable point.
+  [[nodiscard]] const PointSummary* summary() const { return summary_ ? &*summary_ : nullptr; }
+  /// All shown text, one line per value.
+  [[nodiscard]] QString text() const;
 
  signals:
   void explore_requested();
+  void expanded_changed(bool expanded);
   /// The file of the run was replaced by another file since the run was read.
   void file_replaced(const attnscope::ui::RunPtr& run);
 
@@ -39,9 +49,30 @@ class DetailsPanel : public QTextBrowser {
   void changeEvent(QEvent* event) override;
 
  private:
+  void build_column();
+  void build_strip();
+  [[nodiscard]] QWidget* make_buttons();
   void render();
+  void show_summary();
+  void copy_command();
+
   std::optional<ShownPoint> point_;
+  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();
+  std::optional<PinnedPoint> pinned_;
+  std::optional<PointSummary> summary_;
   PointRecordReader records_;
+
+  QWidget* column_ = nullptr;
+  QLabel* title_ = nullptr;
+  QLabel* problem_ = nullptr;
+  QLabel* sentences_ = nullptr;
+  QLabel* values_ = nullptr;
+  QToolButton* more_ = nullptr;
+  QTextBrowser* all_ = nullptr;
+  QWidget* strip_ = nullptr;
+  QLabel* strip_title_ = nullptr;
+  QLabel* strip_values_ = nullptr;
+  std::vector<QWidget*> buttons_;  ///< Of a point; hidden without one.
 };
 
 }  // namespace attnscope::ui

@@ -170,7 +170,9 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   const QFontMetricsF small(small_font(drawing.font));
   const double larger = font_scale(drawing.font);
   const double room_for_headline = drawing.title.headline.isEmpty() ? 0 : headline_room * larger;
-  const double title_height = drawing.title.what.isEmpty() ? untitled_height : title_room * larger + room_for_headline;
+  const double room_for_causes = drawing.title.causes.isEmpty() ? 0 : QFontMetricsF(drawing.font).height() + 2;
+  const double title_height =
+      drawing.title.what.isEmpty() ? untitled_height : title_room * larger + room_for_headline + room_for_causes;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   const bool binned = has_slowdowns(drawing.map);
@@ -212,8 +214,9 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const HeatmapLayout layout = lay_out_heatmap(drawing, QRectF(QPointF(0, 0), QSizeF(most)));
   const QFontMetricsF small(small_font(drawing.font));
   const auto [first, second] = title_lines(drawing.title);
-  const double titles = std::max(QFontMetricsF(first_line_font(drawing)).horizontalAdvance(first),
-                                 QFontMetricsF(drawing.font).horizontalAdvance(second));
+  const QFontMetricsF normal(drawing.font);
+  const double titles = std::max({QFontMetricsF(first_line_font(drawing)).horizontalAdvance(first),
+                                  normal.horizontalAdvance(drawing.title.causes), normal.horizontalAdvance(second)});
   const double bar = layout.bar.right() + heatmap_bar_labels(drawing.font);
   const double right = std::max(layout.cells.left() + titles, layout.bar.isEmpty() ? layout.cells.right() : bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
@@ -238,16 +241,20 @@ void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const 
                         const QRectF& area) {
   const QFont first_font = first_line_font(drawing);
   const double width = area.right() - layout.cells.left() - heatmap_right_margin;
-  const double line = QFontMetricsF(first_font).height() + 2;
-  const auto write = [&](const QFont& font, const QColor& color, double top, const QString& text) {
+  double top = area.top() + 5;
+  const auto write = [&](const QFont& font, const QColor& color, const QString& text) {
+    if (text.isEmpty()) return;
+    const double height = QFontMetricsF(font).height() + 2;
     painter.setFont(font);
     painter.setPen(color);
-    painter.drawText(QRectF(layout.cells.left(), top, width, QFontMetricsF(font).height() + 2),
-                     Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(font).elidedText(text, Qt::ElideRight, width));
+    painter.drawText(QRectF(layout.cells.left(), top, width, height), Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetricsF(font).elidedText(text, Qt::ElideRight, width));
+    top += height;
   };
   const auto [first, second] = title_lines(drawing.title);
-  write(first_font, drawing.colors.text, area.top() + 5, first);
-  write(drawing.font, drawing.colors.muted, area.top() + 5 + line, second);
+  write(first_font, drawing.colors.text, first);
+  write(drawing.font, drawing.colors.text, drawing.title.causes);
+  write(drawing.font, drawing.colors.muted, second);
 }
 
 void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
@@ -423,7 +430,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
     painter.drawRect(rect.adjusted(2, 2, -2, -2));
     if (cell.provenance == Provenance::extrapolated) painter.drawRect(rect.adjusted(5, 5, -5, -5));
   }
-  if (cell.throttled) {
+  if (cell.unusual_clock) {
     constexpr double corner = 6;
     const QPointF at = rect.topRight() + QPointF(-3, 4);
     painter.setPen(Qt::NoPen);

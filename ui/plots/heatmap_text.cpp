@@ -222,9 +222,13 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   if (any_of_origin(Provenance::simulated)) parts << qtext(msg::tile_map::simulated{});
   if (any_of_origin(Provenance::extrapolated)) parts << qtext(msg::tile_map::extrapolated{});
   if (any_of_origin(Provenance::imported)) parts << qtext(msg::tile_map::imported{});
-  if (any([](const TileCell& cell) { return cell.value && cell.throttled; })) {
+  if (any([](const TileCell& cell) { return cell.value && cell.unusual_clock; })) {
     parts << qtext(msg::tile_map::throttled{});
   }
+  const auto is_throttled = [&](analysis::RunIndex run) {
+    return points.table().runs()[run].mostly_throttled.value_or(false);
+  };
+  if (std::ranges::any_of(map.shown_runs, is_throttled)) parts << qtext(msg::tile_map::run_throttled{});
   if (any([](const TileCell& cell) { return cell.disposition == Disposition::infeasible; })) {
     parts << (screen ? qtext(msg::tile_map::infeasible_on_screen{}) : qtext(msg::tile_map::infeasible{}));
   }
@@ -327,7 +331,10 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
   } else if (!cell.value) {
     content.notes << qtext(msg::tile_map::no_value{});
   }
-  if (table.throttled(cell.row)) content.notes << qtext(msg::tile_map::gpu_throttled{});
+  if (table.is_throttling_unusual(cell.row)) {
+    content.notes << (table.throttled(cell.row) ? qtext(msg::tile_map::gpu_throttled{})
+                                                : qtext(msg::tile_map::gpu_not_throttled{}));
+  }
   return content;
 }
 

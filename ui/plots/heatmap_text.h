@@ -27,7 +27,8 @@ using analysis::TileMap;
 struct HeatmapTitle {
   QString headline;  ///< Result in a sentence; empty: none.
   QString what;
-  QString of;  ///< Problem and device; second line.
+  QString of;           ///< Problem and device; last line.
+  QString causes = {};  ///< Causes of the headline; empty: none.
 };
 /// Pre: the map is not empty.
 [[nodiscard]] HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map);

@@ -57,6 +57,11 @@ void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap&
   invalidate();
 }
 
+void HeatmapView::set_causes(const QString& sentences) {
+  title_.causes = sentences;
+  invalidate();
+}
+
 void HeatmapView::invalidate() {
   cache_ = {};
   update();

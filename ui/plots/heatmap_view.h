@@ -21,6 +21,8 @@ class HeatmapView : public QWidget, public PlotCursor {
 
   /// `relative`: cells show slowdowns instead of times.
   void set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors, bool relative = true);
+  /// Causes of the headline, below it; set_map() removes them.
+  void set_causes(const QString& sentences);
   /// Highlights the cells of a bin of slowdowns; again: none.
   void highlight_bin(std::size_t bin);
   [[nodiscard]] std::optional<std::size_t> highlighted_bin() const { return highlighted_; }

@@ -52,6 +52,7 @@ class PointPlot : public FrameSyncedPlot, public PlotCursor {
   Q_OBJECT
  public:
   [[nodiscard]] QString title() const { return title_text_; }
+  [[nodiscard]] const QString& headline() const { return headline_text_; }
   /// Text below the axes that explains lines, bars and bands.
   [[nodiscard]] QString key() const { return key_text_; }
   /// Draws the plot for PlotPicture, without selection. `source` is the last line: source_note().

@@ -7,7 +7,6 @@
 
 #include "messages/common.h"
 #include "messages/curves.h"
-#include "messages/occupancy.h"
 #include "profiler/curves/curve_labels.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
@@ -68,15 +67,6 @@ QString lowercase_label(QString label) {
 
 QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
-QString limiter_text(std::string_view limiter) {
-  if (limiter == "registers") return qtext(msg::occupancy::registers{});
-  if (limiter == "shared memory") return qtext(msg::occupancy::shared_memory{});
-  if (limiter == "threads") return qtext(msg::occupancy::threads{});
-  if (limiter == "blocks") return qtext(msg::occupancy::blocks{});
-  if (limiter == "grid") return qtext(msg::occupancy::grid{});
-  return one_line(to_qstring(limiter));  // unknown limiter from a file
 }
 
 QString to_qstring(Provenance provenance) {

@@ -26,8 +26,6 @@ namespace attnscope::ui {
 [[nodiscard]] QString to_qstring(std::string_view text);
 /// Returns the title, "measured" or "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
-/// Returns the display name of an occupancy limiter: "shared memory", "the grid".
-[[nodiscard]] QString limiter_text(std::string_view limiter);
 
 /// Truncates to `most` characters, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);

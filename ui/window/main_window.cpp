@@ -55,8 +55,13 @@ namespace {
 
 /// In narrower windows, panels are hidden initially to leave room for the plot.
 constexpr int min_panels_width = 1400;
-/// In narrower windows, details open only on request.
-constexpr int min_details_width = 1400;
+/// In narrower windows Details is a strip of two lines below the page.
+constexpr int min_column_width = 1100;
+constexpr int details_width = 340;
+
+QString details_key() {
+  return QStringLiteral("window/details-expanded");
+}
 
 }  // namespace
 
@@ -171,7 +176,7 @@ void MainWindow::build_docks() {
   text_size_ = new TextSize(this);
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
   resizeDocks({runs}, {250}, Qt::Horizontal);
-  resizeDocks({details_dock_}, {340}, Qt::Horizontal);
+  resizeDocks({details_dock_}, {details_width}, Qt::Horizontal);
 }
 
 void MainWindow::fit_collect_dock() {
@@ -216,6 +221,12 @@ void MainWindow::follow_workspace() {
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
   connect(details_, &DetailsPanel::explore_requested, this, &MainWindow::explore_selected);
+  connect(explorer_, &ExplorerPage::pin_changed, details_, [this] { details_->set_pinned(explorer_->pinned_point()); });
+  connect(&workspace_, &Workspace::points_changed, details_, [this] { details_->set_points(workspace_.visible()); });
+  connect(details_, &DetailsPanel::expanded_changed, this, [this](bool expanded) {
+    if (remember_) QSettings().setValue(details_key(), expanded);
+  });
+  if (remember_) details_->set_expanded(QSettings().value(details_key()).toBool());
   // Queued, because reloading changes the page that handles the click.
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.reload(*run); },
@@ -370,11 +381,23 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   }
   details_->show_point(point);
   status_->show_selected(point);
-  if (width() >= min_details_width || details_dock_->isVisible()) {
-    details_dock_->show();
-  } else {
-    statusBar()->showMessage(qtext(msg::window::details_hint{}), 6000);
-  }
+  details_dock_->show();
+}
+
+void MainWindow::place_details(bool restored) {
+  const bool strip = width() < min_column_width;
+  if (details_dock_ == nullptr || details_dock_->isFloating()) return;
+  if (strip == details_->is_strip() && !restored) return;
+  details_->set_strip(strip);
+  const bool visible = details_dock_->isVisible();
+  addDockWidget(strip ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea, details_dock_);
+  details_dock_->setVisible(visible);
+  if (!strip) resizeDocks({details_dock_}, {details_width}, Qt::Horizontal);
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  place_details();
 }
 
 void MainWindow::select(const ShownPoint& point) {

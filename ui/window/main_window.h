@@ -53,7 +53,10 @@ class MainWindow : public QMainWindow {
   /// Selects the point on all pages that have it and shows its details.
   void select(const ShownPoint& point);
   /// Keeps panels open in a narrow window.
-  void keep_panels_open() { hide_panels_initially_ = false; }
+  void keep_panels_open() {
+    hide_panels_initially_ = false;
+    place_details(true);
+  }
   /// Shows a result in the status bar, or an error in the banner.
   void show_result(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
@@ -83,6 +86,7 @@ class MainWindow : public QMainWindow {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -114,6 +118,8 @@ class MainWindow : public QMainWindow {
   void show_details(const Page* page, const ShownPoint& point);
   /// Fills the Collect form and shows it.
   void prepare_collection(const QString& preset, const QStringList& axes);
+  /// Places Details beside the page, or below it as a strip. `restored`: the docks were restored.
+  void place_details(bool restored = false);
   void update_title();
   void open_dialog();
   /// Closes this window; the next one loads the kernel. Shows an error if the manifest is invalid.

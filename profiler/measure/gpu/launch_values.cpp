@@ -103,8 +103,7 @@ std::vector<MetricValue> scale_to_kernel(std::vector<MetricValue> values, double
   for (MetricValue& value : values) {
     const Metric* metric = find_metric(value.name);
     if (metric == nullptr || metric->why != CounterGroup::use) continue;
-    const bool memory = metric->counter.starts_with("lts__") || metric->counter.starts_with("dram__");
-    value.value *= memory ? memory_scale : sm_scale;
+    value.value *= metric->is_share_of_cycles() ? sm_scale : memory_scale;
     value.provenance = Provenance::derived;
   }
   return values;

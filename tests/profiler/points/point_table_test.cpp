@@ -51,6 +51,19 @@ TEST(PointTable, ColumnsEqualTheRecords) {
   }
 }
 
+TEST(PointTable, ThrottlingIsComparedWithTheRun) {
+  std::vector<PointRecord> records(5, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  for (std::size_t i = 1; i < records.size(); ++i) records[i].clocks->throttled = true;
+  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 2048), Disposition::timeout, "too slow"));
+  const Points points(records);
+  const PointTable table = points.table();
+  EXPECT_TRUE(table.runs()[0].mostly_throttled.value());
+  for (Row row = 0; row < table.size(); ++row) EXPECT_EQ(table.is_throttling_unusual(row), row == 0) << row;
+  const std::vector<Row> kept{0};
+  const TableSubset subset = extract_rows(table, kept);
+  EXPECT_TRUE(subset.table.is_throttling_unusual(0)) << "subsets keep the run's state";
+}
+
 TEST(PointTable, MovedTablesKeepTheirColumns) {
   const Points points(fixtures::memory_wall());
   PointTable first = points.table();

@@ -130,8 +130,8 @@ TEST(OperandsTable, ListsBothDirectionsAndShares) {
     for (const Column& column : table.columns) all.push_back(column.cell(at).text);
     return all;
   };
-  EXPECT_EQ(texts(0), (std::vector<std::string>{"Q", "3 MB", "–", "37.5%"}));
-  EXPECT_EQ(texts(1), (std::vector<std::string>{"S", "1 MB", "4 MB", "62.5%"}));
+  EXPECT_EQ(texts(0), (std::vector<std::string>{"Q", "3 MB", "–", "3 MB", "37.5%"}));
+  EXPECT_EQ(texts(1), (std::vector<std::string>{"S", "1 MB", "4 MB", "5 MB", "62.5%"}));
   EXPECT_EQ(texts(2)[1] + texts(2)[2] + texts(2)[3], "4 MB4 MB8 MB");
   EXPECT_EQ(table.rows, 5U);
   e.dram_bytes = 0;

@@ -117,6 +117,19 @@ TEST(UnitUtilization, AllUnitsOfABoundAreSharesOfTheTime) {
   EXPECT_EQ(counted_bound(record)->busiest.metric->key, "dram_utilization_pct");
   EXPECT_TRUE(counted_bound(record)->busiest.of_time);
   EXPECT_EQ(busiest_unit(record)->metric->key, "dram_utilization_pct");
+  const auto uses = unit_utilizations(record);
+  ASSERT_EQ(uses.size(), 2U);
+  EXPECT_DOUBLE_EQ(uses[1].value, 46.5) << "all units have one base";
+  EXPECT_EQ(uses[1].provenance, Provenance::derived);
+}
+
+TEST(UnitUtilization, BottleneckTextNamesTheTopStall) {
+  EXPECT_TRUE(bottleneck_text(PointRecord{}).empty());
+  EXPECT_EQ(text(bottleneck_text(counted({{"tensor_utilization_pct", 83.4}, {"stall_gmma", 3}, {"stall_wait", 1}}))),
+            "Bottleneck: Tensor cores, 83% of the cycles. Top stall: wgmma.");
+  EXPECT_EQ(text(bottleneck_text(counted({{"tensor_utilization_pct", 52}}))),
+            "Latency-bound; busiest unit: Tensor cores, 52% of the cycles.");
+  EXPECT_TRUE(bottleneck_text(counted({{"model_tensor_utilization_pct", 90}})).empty()) << "a prediction is no finding";
 }
 
 TEST(UnitUtilization, EveryModeledUnitHasAMetric) {

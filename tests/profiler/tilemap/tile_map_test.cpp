@@ -332,9 +332,9 @@ TEST(TileMap, MarksThrottledTilesForClockMetrics) {
         std::pair{metric_key::dram_bandwidth, true}, std::pair{metric_key::l2_sm_bytes, false}}) {
     const Mapped mapped(records, metric);
     std::ptrdiff_t throttled = 0;
-    for (const auto& row : mapped.map.cells) throttled += std::ranges::count(row, true, &TileCell::throttled);
+    for (const auto& row : mapped.map.cells) throttled += std::ranges::count(row, true, &TileCell::unusual_clock);
     EXPECT_EQ(throttled, marked ? 1 : 0) << metric;
-    EXPECT_EQ(mapped.at(tile.br, tile.bc).throttled, marked) << metric;
+    EXPECT_EQ(mapped.at(tile.br, tile.bc).unusual_clock, marked) << metric;
   }
 }
 

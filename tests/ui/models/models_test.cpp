@@ -15,7 +15,7 @@
 #include "tests/ui/fixtures.h"
 #include "ui/models/points_table.h"
 #include "ui/models/runs_model.h"
-#include "ui/panels/details_panel.h"
+#include "ui/panels/point_values.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/qtext.h"
@@ -171,7 +171,7 @@ TEST(PointsTableModel, DetailsShowEveryField) {
   for (const Field& field : point_fields()) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
     const auto html = [&](const PointRecord& of) {
-      return describe_point_html(*fixtures::shown({of})[0].run, of, QPalette(), settings);
+      return describe_point(*fixtures::shown({of})[0].run, of, QPalette(), settings).html;
     };
     const QString before = html(record);
     ASSERT_NO_FATAL_FAILURE(change(record.spec, field));

@@ -15,6 +15,7 @@
 #include <QTest>
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/registry.h"
 #include "messages/explorer.h"
@@ -22,6 +23,7 @@
 #include "messages/field.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "profiler/predict/tile_rule.h"
 #include "profiler/predict/unit_utilization.h"
 #include "storage/run_store.h"
 #include "tests/ui/window_test.h"
@@ -31,6 +33,7 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
+#include "ui/pages/explorer/operand_bars.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -146,13 +149,11 @@ TEST_F(ExplorerPageTest, BarsShowSharesOfTheLaunchTime) {
 /// Ceilings of an open file are used as rates, with a note, until the file is closed.
 TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
   choose("algorithm", "naive");
-  const auto* note = page.findChild<QLabel*>(QStringLiteral("terms-note"));
-  ASSERT_NE(note, nullptr);
   const double by_table = page.shown()->exploration.ns;
   const QString datasheet =
       qtext(msg::explorer_page::time_breakdown_note{.device = "NVIDIA H200", .measured = "NVIDIA H200"});
   const QString uuid = QString::fromStdString(fixtures::device().uuid);
-  EXPECT_TRUE(note->text().contains(datasheet)) << note->text().toStdString();
+  EXPECT_TRUE(page.time_info().contains(datasheet)) << page.time_info().toStdString();
   const QTemporaryDir folder;
   const QString path = folder.filePath("ceilings.attnscope");
   {
@@ -164,20 +165,20 @@ TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
   ASSERT_EQ(workspace.open_blocking(path), QString());
   wait_until_idle();
   EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of the DRAM rate";
-  EXPECT_TRUE(note->text().startsWith(qtext(msg::explorer_page::rates_of_dram{}))) << note->text().toStdString();
-  EXPECT_TRUE(note->text().contains(uuid)) << note->text().toStdString();
+  EXPECT_TRUE(page.time_info().contains(qtext(msg::explorer_page::rates_of_dram{}))) << page.time_info().toStdString();
+  EXPECT_TRUE(page.time_info().contains(uuid)) << page.time_info().toStdString();
   // The what-if factor applies to the measured rate, not to that of the datasheet.
   const auto dram_ns = [&] { return page.shown()->exploration.light.of(GpuUnit::dram) * page.shown()->exploration.ns; };
   const double once = dram_ns();
   type("what_if_dram", 200);
   EXPECT_NEAR(dram_ns(), once / 2, 1e-6 * once);
-  EXPECT_TRUE(note->text().contains(qtext(msg::explorer_page::rates_multiplied{.factor = "2"})))
-      << note->text().toStdString();
+  EXPECT_TRUE(page.time_info().contains(qtext(msg::explorer_page::rates_multiplied{.factor = "2"})))
+      << page.time_info().toStdString();
   type("what_if_dram", 100);
   workspace.close(path);
   wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.ns, by_table);
-  EXPECT_TRUE(note->text().contains(datasheet));
+  EXPECT_TRUE(page.time_info().contains(datasheet));
 }
 
 TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
@@ -197,6 +198,42 @@ TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
   EXPECT_EQ(operand("O", "loaded"), no_value);
 }
 
+TEST_F(ExplorerPageTest, DrawsBytesToScale) {
+  const OperandBars& bars = *page.operands();
+  const auto& operands = exploration().operands;
+  const auto sum_row = static_cast<int>(operands.size());
+  const double of_byte = (bars.loaded_bar(sum_row).width() + bars.stored_bar(sum_row).width()) /
+                         static_cast<double>(exploration().traffic.total());
+  ASSERT_GT(of_byte, 0);
+  for (int row = 0; row < sum_row; ++row) {
+    const Traffic& moved = operands[static_cast<std::size_t>(row)].traffic;
+    EXPECT_NEAR(bars.loaded_bar(row).width(), of_byte * static_cast<double>(moved.l2_to_sm_bytes), 1e-6);
+    EXPECT_NEAR(bars.stored_bar(row).width(), of_byte * static_cast<double>(moved.sm_to_l2_bytes), 1e-6);
+    EXPECT_EQ(bars.loaded_bar(row).right(), bars.stored_bar(row).left());
+  }
+}
+
+TEST_F(ExplorerPageTest, RareChoicesAreFoldedAndCounted) {
+  const auto shows = [&](const char* name) { return page.findChild<QWidget*>(QLatin1String(name))->isVisible(); };
+  for (const char* name : {"n_k", "d", "mask", "heads_q", "br", "bc"}) EXPECT_TRUE(shows(name)) << name;
+  for (const char* name : {"n_q", "dropout", "warps", "m", "what_if_dram"}) EXPECT_FALSE(shows(name)) << name;
+  for (const auto* slider : page.findChildren<QSlider*>()) {
+    EXPECT_GE(std::max(slider->width(), slider->minimumWidth()), 120) << slider->objectName().toStdString();
+  }
+  EXPECT_EQ(button("more-problem")->text(), qtext(msg::explorer_page::more{}));
+  choose("dropout", "0.5");
+  choose("pass", "bwd");
+  EXPECT_EQ(button("more-problem")->text(), qtext(msg::explorer_page::more_set{.changed = 2}));
+  button("more-problem")->click();
+  wait_until_idle();
+  EXPECT_TRUE(shows("dropout"));
+  EXPECT_FALSE(shows("warps")) << "of the other group";
+  ExplorerPage other(workspace);
+  other.restore(page.state());
+  EXPECT_TRUE(other.editors()->shows_more_of_problem());
+  EXPECT_FALSE(other.editors()->shows_more_of_tile());
+}
+
 TEST_F(ExplorerPageTest, KeepsSquareProblemsSquare) {
   type("n_k", 2048);
   EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_q, 2048);
@@ -212,12 +249,19 @@ TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   type("bc", 512);
   ASSERT_TRUE(exploration().refusal);
   ASSERT_TRUE(exploration().nearest);
-  EXPECT_EQ(page.verdict(), qtext(msg::explorer_page::refused{.why = exploration().refusal->reason}) + ' ' +
-                                qtext(msg::explorer_page::nearest{.tile = describe(*exploration().nearest)}))
+  ASSERT_TRUE(exploration().fastest);
+  const analysis::MemoryMap& shared = exploration().overrun[0].shared;
+  EXPECT_EQ(
+      page.verdict(),
+      qtext(msg::explorer_page::needs{
+          .available = "227 KiB", .needed = text(Capacity(shared.needed())), .what = msg::explorer_page::of_shared{}}) +
+          ' ' + qtext(msg::explorer_page::nearest{.tile = describe(exploration().nearest->tile)}) + ' ' +
+          qtext(msg::explorer_page::fastest{.tile = describe(exploration().fastest->tile)}))
       << page.verdict().toStdString();
-  const auto* none = page.findChild<QLabel*>(QStringLiteral("no-operands"));
-  ASSERT_NE(none, nullptr);
-  EXPECT_TRUE(none->isVisibleTo(&page) && !page.operands()->isVisibleTo(&page)) << "text instead of an empty table";
+  EXPECT_EQ(shared.needed(), 512 * 128 * 2 * 3) << "Q, K and V in fp16";
+  for (const QWidget* result : {static_cast<QWidget*>(page.operands()), static_cast<QWidget*>(page.unit_bars())}) {
+    EXPECT_FALSE(result->isVisibleTo(&page)) << "replaced by the verdict";
+  }
   EXPECT_EQ(figure(msg::explorer::time{}), no_value);
   EXPECT_EQ(page.operands()->model()->rowCount(), 0);
   ASSERT_FALSE(button("nearest")->isHidden());
@@ -225,6 +269,25 @@ TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   wait_until_idle();
   EXPECT_FALSE(exploration().refusal);
   EXPECT_TRUE(button("nearest")->isHidden());
+  const double nearest_ns = exploration().ns;
+  page.undo_stack().undo();
+  wait_until_idle();
+  const Config fastest = *exploration().fastest;
+  ASSERT_FALSE(button("fastest")->isHidden());
+  button("fastest")->click();
+  wait_until_idle();
+  ASSERT_FALSE(exploration().refusal);
+  EXPECT_EQ(exploration().point.spec.config(), fastest);
+  EXPECT_LT(exploration().ns, nearest_ns);
+  const ExplorerChoices best = page.chosen_state().choices;
+  for (const Config& other : analysis::usual_tiles(*known_algorithms().find("fa2"), fastest)) {
+    ExplorerChoices tried = best;
+    tried.point.spec.set_config(other);
+    const ExplorerResult result = compute_result(tried);
+    if (!result.exploration.refusal) {
+      EXPECT_GE(result.exploration.ns, exploration().ns) << describe(other);
+    }
+  }
   choose("algorithm", "fa3");
   choose("device", "NVIDIA A100 80GB");
   ASSERT_TRUE(exploration().refusal);
@@ -276,8 +339,14 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
   EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 128 × 64");
   EXPECT_EQ(figure(msg::field::br{}, 0), "64") << "differing settings are listed";
   EXPECT_EQ(figure(msg::field::br{}, 1), "128");
-  const QString better = qtext(msg::explorer_page::better{.by = "", .value = ""}).trimmed();
-  const QString worse = qtext(msg::explorer_page::worse{.by = "", .value = ""}).trimmed();
+  const auto ending = [](const Message& change) { return qtext(change).section('|', -1).trimmed(); };
+  const QString better = ending(msg::explorer_page::better{.by = "|", .value = ""});
+  const QString worse = ending(msg::explorer_page::worse{.by = "|", .value = ""});
+  const QString faster = ending(msg::explorer_page::faster{.by = "|", .value = ""});
+  const QString slower = ending(msg::explorer_page::slower{.by = "|", .value = ""});
+  const double change = 100 * (exploration().ns / compute_result(*page.chosen_state().pin).exploration.ns - 1);
+  EXPECT_EQ(figure(msg::explorer::time{}, 0),
+            QStringLiteral("%1, +%2% %3").arg(qtext(Nanoseconds(exploration().ns))).arg(change, 0, 'g', 2).arg(slower));
   EXPECT_TRUE(figure(msg::explorer::l2_bytes{}, 0).endsWith(worse));
   EXPECT_TRUE(figure(msg::explorer::l2_intensity{}, 0).endsWith(worse)) << "a lower intensity is worse";
   EXPECT_EQ(figure(msg::explorer::nominal_flops{}, 1), figure(msg::explorer::nominal_flops{}, 0));
@@ -285,9 +354,10 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
     const QModelIndex cell = model.index(row, 1);
     const QVariant ink = cell.data(Qt::ForegroundRole);
     const QString text = cell.data().toString();
-    EXPECT_EQ(ink.isValid(), text.endsWith(better) || text.endsWith(worse)) << "color is not the only sign";
+    const bool improved = text.endsWith(better) || text.endsWith(faster);
+    EXPECT_EQ(ink.isValid(), improved || text.endsWith(worse) || text.endsWith(slower)) << "color is not the only sign";
     if (ink.isValid()) {
-      EXPECT_EQ(ink.value<QColor>().blue() > ink.value<QColor>().red(), text.endsWith(better)) << text.toStdString();
+      EXPECT_EQ(ink.value<QColor>().blue() > ink.value<QColor>().red(), improved) << text.toStdString();
     }
   }
   button("pin")->click();
@@ -502,6 +572,16 @@ TEST_F(ExplorerPageTest, ShowsRecordedValuesOfThePoint) {
   ASSERT_EQ(workspace.open_blocking(path), QString());
   wait_until_idle();
   EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(4e5)));
+  const double error = 100 * (exploration().ns / 4e5 - 1);
+  EXPECT_EQ(page.measurement_card().state_text(),
+            qtext(msg::explorer_page::measured_and_predicted{
+                .change = QStringLiteral("%1%2%")
+                              .arg(error < 0 ? QStringLiteral("−") : QStringLiteral("+"))
+                              .arg(std::abs(error), 0, 'f', 1)
+                              .toStdString(),
+                .predicted = text(Nanoseconds(exploration().ns)),
+                .provenance = "measured",
+                .time = text(Nanoseconds(4e5))}));
   EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor),
             qtext(msg::explorer_page::use_while_active{.percent = "51"}));
   EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::dram), qtext(msg::explorer_page::use{.percent = "2"}))
@@ -524,13 +604,11 @@ TEST_F(ExplorerPageTest, ShowsEachKernel) {
   EXPECT_EQ(page.unit_bars()->total_text(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
   EXPECT_TRUE(legend(OnChipMemory::registers).contains("S 64 KiB") ||
               legend(OnChipMemory::registers)[0].startsWith("S "));
-  const auto* of = page.findChild<QLabel*>("of-kernel");
   const std::string all_launches = text(Nanoseconds(exploration().ns));
-  EXPECT_EQ(of->text(), qtext(msg::explorer_page::of_kernel{.kernel = "qk", .time = all_launches}));
-  EXPECT_FALSE(of->isHidden());
+  EXPECT_TRUE(page.time_info().startsWith(qtext(msg::explorer_page::of_kernel{.kernel = "qk", .time = all_launches})));
   choose("algorithm", "fa2");
   EXPECT_TRUE(kernel->isHidden());
-  EXPECT_TRUE(of->isHidden());
+  EXPECT_FALSE(page.time_info().contains(QString::fromStdString(all_launches)));
 }
 
 TEST_F(ExplorerPageTest, ModelsPassTheQtModelTester) {
@@ -632,12 +710,11 @@ TEST_F(ExplorerMeasuringTest, ShowsMeasuredAndPredictedTime) {
   EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(point.event.time_median_ns)));
   EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor), QString());
   EXPECT_EQ(page.measurement_card().state_text(),
-            qtext(msg::explorer_page::outcome_and_prediction{
-                .configuration = short_title(page.chosen_state().choices).toStdString(),
-                .kept = msg::explorer_page::saved_in{.file = file.toStdString()},
-                .outcome = outcome_label(point).toStdString(),
-                .predicted = text(Nanoseconds(exploration().ns))}) +
-                ' ' + qtext(msg::explorer_page::by_construction{}));
+            qtext(msg::explorer_page::measured_and_predicted{.change = "+0.0%",
+                                                             .predicted = text(Nanoseconds(exploration().ns)),
+                                                             .provenance = "simulated",
+                                                             .time = text(Nanoseconds(point.event.time_median_ns))}) +
+                ". " + qtext(msg::explorer_page::by_construction{}));
   // The open file has the point, and its run is complete although the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {

@@ -12,6 +12,7 @@
 
 #include "messages/facet.h"
 #include "messages/field.h"
+#include "messages/occupancy.h"
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
@@ -187,6 +188,8 @@ TEST_F(HeatmapPageTest, TimesAreColoredBySlowdown) {
                                                                  .slowdown = "+8.0%",
                                                                  .tile = "32 × 32",
                                                                  .time = text(Nanoseconds(fastest))}));
+  EXPECT_EQ(view.title().causes, qtext(msg::occupancy::both{.limiter = msg::occupancy::shared_memory{}, .warps = 16}))
+      << "the bottleneck is not named, because no unit was counted";
   const HoverContent read = view.describe_cell({0, 2});
   EXPECT_EQ(read.rows[1].label, qtext(msg::tile_map::vs_fastest{}));
   EXPECT_EQ(read.rows[1].value, "+8.0%");

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QClipboard>
+#include <QDockWidget>
+#include <QGuiApplication>
+#include <QRegularExpression>
+#include <QSignalSpy>
 #include <QTextDocument>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -9,9 +15,13 @@
 #include "messages/details.h"
 #include "messages/fact.h"
 #include "messages/field.h"
+#include "messages/occupancy.h"
 #include "messages/throttle.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/predict/explored_tables.h"
 #include "tests/ui/window_test.h"
+#include "ui/pages/explorer/explorer_page.h"
 #include "ui/panels/details_panel.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -44,11 +54,6 @@ TEST_F(WindowTest, DetailsShowTheProvenanceOfEveryNumber) {
   }
   const Message usual = msg::details::origin{.device = "NVIDIA H200", .provenance = title(Provenance::measured)};
   EXPECT_TRUE(html.contains(qtext(usual))) << "the others are measured";
-  PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  hot.clocks->throttled = true;
-  hot.clocks->throttle_reasons = 4;  // NVML: power cap.
-  EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette())
-                  .contains(qtext(msg::details::throttled{.reasons = msg::throttle::power_cap{}})));
 }
 
 TEST_F(WindowTest, DetailsShowTheBottleneck) {
@@ -67,8 +72,9 @@ TEST_F(WindowTest, DetailsShowTheBottleneck) {
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();
   const auto row = [](std::string_view key, const char* value, const char* provenance) {
+    const QString label = find_metric(key)->is_share_of_cycles() ? qtext(find_metric(key)->label()) : metric_label(key);
     const QString origin = provenance == std::string_view("measured") ? QString() : QStringLiteral(" ") + provenance;
-    return QStringLiteral("%1\n%2%3\n").arg(metric_label(key), QLatin1String(value), origin);
+    return QStringLiteral("%1\n%2%3\n").arg(label, QLatin1String(value), origin);
   };
   EXPECT_TRUE(text.contains(heading + "\n" + row("xu_utilization_pct", "83.5%", "measured") +
                             row("dram_utilization_pct", "12%", "measured") +
@@ -136,6 +142,190 @@ TEST_F(WindowTest, DetailsOfAnImportedPointShowItsSource) {
   EXPECT_FALSE(text.contains("derived")) << text.toStdString();
   EXPECT_FALSE(text.contains(qtext(msg::details::samples{})));
   EXPECT_FALSE(text.contains(qtext(msg::details::bytes{}))) << "no heading without a row";
+}
+
+/// Summaries of points of a file.
+class PointSummaryTest : public OpenedWindowTest {
+ protected:
+  [[nodiscard]] const PointSet& points() const { return *points_; }
+  void SetUp() override {
+    OpenedWindowTest::SetUp();
+    points_ = window.workspace().visible();
+  }
+  void reopen(const std::vector<PointRecord>& records) {
+    window.workspace().close(file);
+    const QString path = folder.filePath(QStringLiteral("own-%1.attnscope").arg(++files_));
+    fixtures::write_file(path, {{"tiles", records, false}});
+    file = path;
+    ASSERT_EQ(window.workspace().open_blocking(path), QString());
+    points_ = window.workspace().visible();
+  }
+  /// Points of one algorithm in the tile sweep that were timed, the fastest first.
+  [[nodiscard]] std::vector<std::pair<double, Row>> by_time(std::string_view algorithm) const {
+    std::vector<std::pair<double, Row>> times;
+    for (Row row = 0; row < points().size(); ++row) {
+      const bool wanted = points().run_of(row)->summary.preset == "tiles" && points()[row].spec.algorithm == algorithm;
+      const auto time = evaluate(metric_key::time_median_ns, fixtures::record_of(points()[row]));
+      if (wanted && time) times.emplace_back(time->value, row);
+    }
+    std::ranges::sort(times);
+    return times;
+  }
+  [[nodiscard]] PointSummary summary_of(Row row) {
+    return summarize_point(points()[row], fixtures::record_of(points()[row]), points(), records, pinned);
+  }
+  [[nodiscard]] QString tile_of(Row row) const {
+    const TileShape& tile = points()[row].spec.tile;
+    return QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc);
+  }
+
+  PointRecordReader records;
+  std::optional<PinnedPoint> pinned;
+
+ private:
+  std::shared_ptr<const PointSet> points_;
+  int files_ = 0;
+};
+
+TEST_F(PointSummaryTest, BeginsWithTheComparison) {
+  const auto times = by_time("fa2");
+  ASSERT_GT(times.size(), 20U);
+  const auto [best_ns, best] = times.front();
+  const double limit = best_ns * 1.03;
+  const auto next = std::ranges::find_if(times, [&](const auto& each) { return each.first > limit; });
+  const PointSummary first = summary_of(best);
+  const auto slowdown = [&](double ns) { return to_qstring(analysis::slowdown_text(ns / best_ns)); };
+  EXPECT_TRUE(first.title.startsWith(tile_of(best))) << first.title.toStdString();
+  EXPECT_TRUE(first.title.endsWith(qtext(msg::details::fastest{}))) << first.title.toStdString();
+  EXPECT_EQ(first.sentences[0], qtext(msg::details::is_fastest{.next = tile_of(next->second).toStdString(),
+                                                               .percent = 3,
+                                                               .slowdown = slowdown(next->first).toStdString()}));
+  // 25% of 64 warps; the limiter is that of the records.
+  const QString both = qtext(msg::occupancy::both{.limiter = msg::occupancy::shared_memory{}, .warps = 16});
+  EXPECT_EQ(first.sentences[1], both);
+  EXPECT_EQ(first.sentences.size(), 2) << "no unit was counted, so no cause is named";
+  const auto [slow_ns, slow] = times.back();
+  const PointSummary last = summary_of(slow);
+  EXPECT_TRUE(last.title.endsWith(slowdown(slow_ns))) << last.title.toStdString();
+  EXPECT_EQ(last.sentences[0],
+            qtext(msg::details::fastest_is{.tile = tile_of(best).toStdString(), .time = text(Nanoseconds(best_ns))}));
+}
+
+TEST_F(PointSummaryTest, FiveValuesEqualTheRecord) {
+  const Row row = by_time("fa2").back().second;
+  const PointRecord record = fixtures::record_of(points()[row]);
+  const PointSummary summary = summary_of(row);
+  ASSERT_EQ(summary.values.size(), 5U);
+  EXPECT_EQ(summary.values[0].value, format_metric(*evaluate(metric_key::time_median_ns, record)));
+  EXPECT_EQ(summary.values[1].value, format_metric(*evaluate(metric_key::tflops, record)));
+  EXPECT_EQ(summary.values[2].value, format_metric(*dram_traffic(record)));
+  EXPECT_EQ(summary.values[2].note,
+            qtext(msg::details::of_compulsory{
+                .ratio = format_number(evaluate(metric_key::dram_over_compulsory, record)->value).toStdString()}));
+  EXPECT_EQ(summary.values[3].value, qtext(msg::details::warps_of{.most = 64, .warps = 16}));
+  EXPECT_EQ(summary.values[4].label, qtext(msg::details::sm_l2{})) << "no unit was counted";
+}
+
+TEST_F(PointSummaryTest, NamesACountedBottleneck) {
+  std::vector<PointRecord> tiles = fixtures::tile_sweep();
+  std::erase_if(tiles, [](const PointRecord& tile) { return tile.spec.algorithm != "fa2"; });
+  for (PointRecord& tile : tiles) {
+    if (tile.kernels.empty()) continue;
+    for (const auto& [key, value] : {std::pair{"tensor_utilization_pct", 83.4}, std::pair{"stall_gmma", 3.0}}) {
+      tile.kernels[0].metrics.push_back({key, value, std::string(find_metric(key)->unit), Provenance::measured});
+    }
+  }
+  reopen(tiles);
+  const PointSummary summary = summary_of(by_time("fa2").front().second);
+  EXPECT_TRUE(summary.sentences[2].contains("83%")) << summary.sentences.join('|').toStdString();
+  EXPECT_TRUE(summary.sentences[2].contains(qtext(find_metric("stall_gmma")->label())));
+  EXPECT_EQ(summary.values[4].value,
+            qtext(msg::details::busiest{.percent = "83", .unit = find_metric("tensor_utilization_pct")->label()}));
+}
+
+TEST_F(PointSummaryTest, ComparesWithThePinnedPoint) {
+  const auto times = by_time("fa2");
+  const auto [base_ns, base] = times[0];
+  const auto [slow_ns, slow] = times[5];
+  pinned = PinnedPoint{"FA2", std::make_shared<const PointRecord>(fixtures::record_of(points()[base]))};
+  const std::string change = analysis::change_text(slow_ns / base_ns);
+  EXPECT_TRUE(change.starts_with('+')) << change;
+  EXPECT_TRUE(summary_of(slow).sentences.contains(
+      qtext(msg::details::against_pin{.change = change, .time = text(Nanoseconds(base_ns)), .title = "FA2"})));
+  const QString start = text_before_arguments(msg::details::against_pin{.change = "", .time = "", .title = "|"});
+  EXPECT_TRUE(summary_of(base).sentences.filter(start).isEmpty()) << "the pinned point itself";
+  // Through the explorer's pin.
+  window.show();
+  page_of<ExplorerPage>(window).pin_point(points()[base].spec, "NVIDIA H200");
+  wait_until_idle();
+  window.select(points()[slow]);
+  window.details()->show_point(points()[slow]);
+  EXPECT_FALSE(window.details()->summary()->sentences.filter(start).isEmpty());
+}
+
+TEST_F(PointSummaryTest, MentionsThrottlingOnlyIfUnusual) {
+  std::vector<PointRecord> tiles = fixtures::tile_sweep();
+  std::erase_if(tiles, [](const PointRecord& tile) { return tile.kernels.empty(); });
+  for (PointRecord& tile : tiles) {
+    tile.clocks->throttled = true;
+    tile.clocks->throttle_reasons = 4;  // NVML: power cap.
+  }
+  tiles[3].clocks->throttled = false;
+  reopen(tiles);
+  EXPECT_TRUE(points().table().run(0).mostly_throttled.value());
+  for (Row row = 0; row < 6; ++row) {
+    const QStringList sentences = summary_of(row).sentences;
+    EXPECT_EQ(sentences.contains(qtext(msg::details::not_throttled{})), row == 3) << row;
+    EXPECT_FALSE(sentences.contains(qtext(msg::details::throttled{.reasons = msg::throttle::power_cap{}})));
+  }
+  tiles[3].clocks->throttled = true;
+  for (std::size_t i = 0; i < tiles.size(); ++i) tiles[i].clocks->throttled = i == 3;
+  reopen(tiles);
+  EXPECT_TRUE(summary_of(3).sentences.contains(qtext(msg::details::throttled{.reasons = msg::throttle::power_cap{}})));
+}
+
+TEST_F(PointSummaryTest, PanelFoldsAllValues) {
+  window.resize(1280, 800);
+  window.show();
+  DetailsPanel& panel = *window.details();
+  panel.show_point(points()[0]);
+  panel.parentWidget()->show();
+  wait_until_idle();
+  auto* all = panel.findChild<QTextBrowser*>();
+  auto* more = panel.findChild<QToolButton*>(QStringLiteral("more-values"));
+  EXPECT_FALSE(all->isVisible());
+  QSignalSpy changes(&panel, &DetailsPanel::expanded_changed);
+  more->click();
+  EXPECT_TRUE(all->isVisible());
+  EXPECT_EQ(changes.size(), 1);
+  panel.show_point(points()[1]);
+  EXPECT_TRUE(all->isVisible()) << "stays open";
+  EXPECT_GT(more->text().remove(QRegularExpression("[^0-9]")).toInt(), 15);
+  panel.findChild<QPushButton*>(QStringLiteral("copy-command"))->click();
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), collect_command(points()[1].spec));
+  panel.show_point(std::nullopt);
+  EXPECT_FALSE(all->isVisible());
+}
+
+TEST_F(PointSummaryTest, NarrowWindowsShowAStrip) {
+  window.resize(1280, 800);
+  window.show();
+  emit window.page(QStringLiteral("io"))->point_selected(points()[0]);
+  wait_until_idle();
+  const auto* dock = window.findChild<QDockWidget*>(QStringLiteral("details"));
+  ASSERT_TRUE(dock->isVisible());
+  EXPECT_FALSE(window.details()->is_strip());
+  EXPECT_EQ(window.dockWidgetArea(const_cast<QDockWidget*>(dock)), Qt::RightDockWidgetArea);
+  window.resize(1024, 600);
+  wait_until_idle();
+  EXPECT_TRUE(window.details()->is_strip());
+  EXPECT_EQ(window.dockWidgetArea(const_cast<QDockWidget*>(dock)), Qt::BottomDockWidgetArea);
+  EXPECT_TRUE(dock->isVisible());
+  EXPECT_LT(window.details()->height(), 90);
+  window.resize(1280, 800);
+  wait_until_idle();
+  EXPECT_FALSE(window.details()->is_strip());
+  EXPECT_EQ(window.dockWidgetArea(const_cast<QDockWidget*>(dock)), Qt::RightDockWidgetArea);
 }
 
 }  // namespace

@@ -483,10 +483,10 @@ TEST_F(PointRecordsTest, ReadsFieldsWithoutColumns) {
 TEST_F(PointRecordsTest, ReportsAMissingFile) {
   DetailsPanel panel;
   panel.show_point(point(0));
-  EXPECT_TRUE(panel.toPlainText().contains(qtext(msg::fact::max_abs_error{}))) << panel.toPlainText().toStdString();
+  EXPECT_TRUE(panel.text().contains(qtext(msg::fact::max_abs_error{}))) << panel.text().toStdString();
   ASSERT_TRUE(QFile::remove(path));
   panel.show_point(point(1));
-  const QString text = panel.toPlainText();
+  const QString text = panel.text();
   EXPECT_TRUE(text.contains("N 512")) << "the selected point: " << text.toStdString();
   EXPECT_TRUE(text.contains(path)) << text.toStdString();
   EXPECT_EQ(workspace.visible()->size(), fixtures::memory_wall().size());

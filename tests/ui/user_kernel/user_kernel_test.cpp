@@ -132,7 +132,6 @@ class UserKernelWindow : public UserKernelTest {
     UserKernelTest::TearDown();
   }
   ExplorerPage& page() { return page_of<ExplorerPage>(*window); }
-  [[nodiscard]] QString words(const char* label) { return page().findChild<QLabel*>(label)->text(); }
   void choose(const char* choice, const char* value) {
     page().edit(choice, value, -1);
     wait_until_idle();
@@ -294,7 +293,7 @@ TEST_F(UserKernelWindow, ListsKernelsOfFiles) {
   wait_until_idle();
   EXPECT_EQ(page().chosen_state().choices.point.spec.knobs.number("chunks"), 8);
   choose("algorithm", "fa2");
-  EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->isHidden());
+  EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->parentWidget()->isHidden());
 }
 
 TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
@@ -312,7 +311,7 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   wait_until_idle();
   ASSERT_EQ(page().chosen_state().choices.point.spec, point.spec);
   EXPECT_FALSE(page().unit_bars()->measured_text().isEmpty());
-  EXPECT_TRUE(words("terms-note").contains("63%")) << words("terms-note").toStdString();
+  EXPECT_TRUE(page().time_info().contains("63%")) << page().time_info().toStdString();
   EXPECT_TRUE(figure(msg::explorer::time{}).contains("(measured)")) << figure(msg::explorer::time{}).toStdString();
   EXPECT_NE(figure(msg::explorer::dram_bytes{}), no_value);
   page().edit("folds", "8", -1);

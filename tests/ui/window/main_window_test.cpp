@@ -77,7 +77,7 @@ TEST_F(OpenedWindowTest, SendsASelectedPointToTheExplorer) {
   Page* const curves = window.page(QStringLiteral("io"));
   const ShownPoint point = (*window.workspace().visible())[3];
   emit curves->point_selected(point);
-  emit window.details()->anchorClicked(QUrl(QStringLiteral("explore:")));
+  window.details()->findChild<QPushButton*>(QStringLiteral("explore-point"))->click();
   QApplication::processEvents();
   const auto& page = page_of<ExplorerPage>(window);
   EXPECT_TRUE(page.isVisible());

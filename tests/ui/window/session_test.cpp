@@ -51,7 +51,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"({"as":"value","cells":"time","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
      R"(,"rows":"br"})"},
     {"explorer",
-     R"({"around": 3, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
+     R"({"around": 3, "more":{"problem":true,"tile":false}, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
      R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"causal",)"
      R"("n_k":"4096","n_q":"4096","padding":"0","page":"0","pass":"fwd"},"pin":{"algorithm":"fa2","batch":"1",)"
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"

@@ -245,7 +245,7 @@ HoverContent describe_point(const CurveSet& set, const Curve& curve, const Curve
   }
   const Config& tile = table.tile_of(*point.row);
   if (has_tile(tile.tile)) content.notes << qtext(msg::curve_plot::tile{.tile = format_tile(tile).toStdString()});
-  if (point.throttled) {
+  if (point.throttled && table.is_throttling_unusual(*point.row)) {
     QString words =
         depends_on_clocks(curve) ? qtext(msg::curve_plot::throttled{}) : qtext(msg::curve_plot::throttled_times{});
     const QString why = qtext(describe_throttle_reasons(table.points().throttle_reasons(*point.row)));

@@ -3,10 +3,15 @@
 
 #include <QEvent>
 #include <QFrame>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QStyle>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
+
+#include "messages/explorer_page.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
@@ -78,7 +83,30 @@ void CardLayout::setGeometry(const QRect& rect) {
   }
 }
 
-QWidget* card(const QString& title, const std::vector<QWidget*>& parts) {
+InfoButton::InfoButton(QWidget* parent) : QToolButton(parent) {
+  setText(QStringLiteral("i"));
+  setAutoRaise(true);
+  setAccessibleName(qtext(msg::explorer_page::about{}));
+  connect(this, &QToolButton::clicked, this,
+          [this] { QToolTip::showText(mapToGlobal(rect().bottomLeft()), toolTip(), this); });
+  hide();
+}
+
+void InfoButton::set_text(const QString& text) {
+  info_ = text;
+  // Rich text wraps.
+  setToolTip(QStringLiteral("<p>%1</p>").arg(text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))));
+  setAccessibleDescription(text);
+  setVisible(!text.isEmpty());
+}
+
+CardTitle card_title(const QString& text, const QString& info) {
+  CardTitle title{.text = new CardLabel(text), .info = new InfoButton()};
+  title.info->set_text(info);
+  return title;
+}
+
+QWidget* card(const CardTitle& title, const std::vector<QWidget*>& parts) {
   auto* frame = new QFrame();
   frame->setFrameShape(QFrame::StyledPanel);
   frame->setBackgroundRole(QPalette::Base);
@@ -86,11 +114,13 @@ QWidget* card(const QString& title, const std::vector<QWidget*>& parts) {
   auto* column = new QVBoxLayout(frame);
   column->setContentsMargins(10, 8, 10, 10);
   column->setSpacing(6);
-  auto* heading = new CardLabel(title, frame);
-  QFont bold = heading->font();
+  QFont bold = title.text->font();
   bold.setBold(true);
-  heading->setFont(bold);
-  column->addWidget(heading);
+  title.text->setFont(bold);
+  auto* line = new QHBoxLayout();
+  line->addWidget(title.text, 1);
+  line->addWidget(title.info);
+  column->addLayout(line);
   bool grows = false;
   for (QWidget* part : parts) {
     const bool expands = (part->sizePolicy().expandingDirections() & Qt::Vertical) != 0;

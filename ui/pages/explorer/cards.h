@@ -8,6 +8,7 @@
 #include <QLayout>
 #include <QList>
 #include <QString>
+#include <QToolButton>
 #include <utility>
 #include <vector>
 
@@ -51,8 +52,26 @@ class CardLayout : public QLayout {
   int max_columns_;
 };
 
+/// Button "i" that shows a text: as a tooltip, and on a click. Hidden without a text.
+class InfoButton : public QToolButton {
+  Q_OBJECT
+ public:
+  explicit InfoButton(QWidget* parent = nullptr);
+  void set_text(const QString& text);
+  [[nodiscard]] const QString& info() const { return info_; }
+
+ private:
+  QString info_;
+};
+
+/// A card's title line; all members have parents after card().
+struct CardTitle {
+  QLabel* text = nullptr;
+  InfoButton* info = nullptr;
+};
+[[nodiscard]] CardTitle card_title(const QString& text, const QString& info = {});
 /// Returns a card with a title and its parts, one below another.
-[[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
+[[nodiscard]] QWidget* card(const CardTitle& title, const std::vector<QWidget*>& parts);
 
 /// Text in a card. Caches heights by width, since each change of a card queries the heights of all its texts.
 class CardLabel : public QLabel {

@@ -4,9 +4,11 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,13 +20,12 @@
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr int label_column = 0;
-constexpr int slider_column = 1;
-constexpr int input_column = 2;
+constexpr int slider_width = 120;
 constexpr int kib = 1024;
 constexpr int largest_int = std::numeric_limits<int>::max();
 
@@ -73,41 +74,91 @@ std::vector<int> declared_stops(const Field& field, const Facts& facts) {
 }  // namespace
 
 ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : QWidget(parent), fields_(fields) {
-  grid_ = new QGridLayout(this);
-  grid_->setContentsMargins(0, 0, 4, 0);
-  grid_->setHorizontalSpacing(6);
-  grid_->setVerticalSpacing(4);
-  grid_->setColumnStretch(slider_column, 1);
-  // Tile first, then numbers, then lists.
+  build_groups();
   const auto add_those = [this](auto wanted) {
     for (const Field& field : fields_) {
       if (wanted(field)) add_field(field);
     }
   };
-  add_those([](const Field& field) { return field.role == FieldRole::tile; });
-  add_m();
-  for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
-  add_those([](const Field& field) { return field.first_in_editors; });
-  add_those([](const Field& field) { return field.role != FieldRole::algorithm; });
-  add_padding();
+  // In the order of the tab key.
+  std::vector<const Field*> first;
+  for (const Field& field : fields_) {
+    if (field.first_in_editors) first.push_back(&field);
+  }
+  std::ranges::stable_sort(first, std::ranges::greater(), &Field::nesting);
+  for (const Field* field : first) add_field(*field);
+  folded_ = true;
+  add_those([](const Field& field) { return field.role != FieldRole::algorithm && field.role != FieldRole::tile; });
   add_what_if();
-  grid_->setRowStretch(grid_->rowCount(), 1);
+  add_more(QStringLiteral("more-problem"));
+  group_ = Group::tile;
+  folded_ = false;
+  add_those([](const Field& field) { return field.role == FieldRole::tile; });
+  folded_ = true;
+  for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
+  add_m();
+  add_padding();
+  add_more(QStringLiteral("more-tile"));
+  show_rows(nullptr);
+}
+
+void ChoiceEditors::build_groups() {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(4);
+  const std::array titles{qtext(msg::explorer_page::problem_group{}), qtext(msg::explorer_page::tile_group{})};
+  QFont bold = font();
+  bold.setBold(true);
+  int widest = 0;
+  for (const QString& title : titles) widest = std::max(widest, QFontMetrics(bold).horizontalAdvance(title));
+  for (std::size_t i = 0; i < boxes_.size(); ++i) {
+    auto* line = new QHBoxLayout();
+    line->setSpacing(8);
+    auto* title = new QLabel(titles[i], this);
+    title->setFont(bold);
+    title->setMinimumSize(widest, QSpinBox().sizeHint().height());
+    line->addWidget(title, 0, Qt::AlignTop);
+    auto* editors = new QWidget(this);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    editors->setSizePolicy(policy);
+    boxes_[i].flow = new FlowLayout(editors);
+    line->addWidget(editors, 1);
+    column->addLayout(line);
+  }
+  rule_label_ = new ElidedLabel(this);
+  rule_label_->setTextFormat(Qt::PlainText);
+  rule_label_->setObjectName(QStringLiteral("rule"));
+  rule_label_->hide();
+  column->addWidget(rule_label_);
+}
+
+void ChoiceEditors::add_more(const QString& name) {
+  GroupBox& box = box_of(group_);
+  box.more = new QToolButton(this);
+  box.more->setObjectName(name);
+  box.more->setCheckable(true);
+  connect(box.more, &QToolButton::toggled, this, [this] { show_rows(nullptr); });
+  box.flow->addWidget(box.more);
 }
 
 ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& label, const QString& help,
                                            std::vector<QWidget*> widgets) {
-  const int place = grid_->rowCount();
   Row row;
-  row.label = new QLabel(label, this);
-  row.label->setToolTip(plain_tooltip(help));
+  row.group = group_;
+  row.folded = folded_;
   row.widgets = std::move(widgets);
-  grid_->addWidget(row.label, place, label_column);
-  if (row.widgets.size() == 1) {
-    grid_->addWidget(row.widgets[0], place, slider_column, 1, 2);
-  } else {
-    grid_->addWidget(row.widgets[0], place, slider_column);
-    grid_->addWidget(row.widgets[1], place, input_column);
-  }
+  row.cell = new QWidget(this);
+  auto* column = new QVBoxLayout(row.cell);
+  column->setContentsMargins(0, 0, 8, 0);
+  column->setSpacing(2);
+  auto* line = new QHBoxLayout();
+  line->setSpacing(6);
+  row.label = new QLabel(label, row.cell);
+  row.label->setToolTip(plain_tooltip(help));
+  line->addWidget(row.label);
+  for (QWidget* widget : row.widgets) line->addWidget(widget);
+  column->addLayout(line);
   row.label->setBuddy(row.widgets.back());
   for (QWidget* widget : row.widgets) {
     widget->setAccessibleName(label);
@@ -116,12 +167,33 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
     }
     widget->setToolTip(plain_tooltip(help));
   }
-  row.error = new QLabel(this);
+  row.error = new QLabel(row.cell);
   row.error->setWordWrap(true);
   row.error->setTextFormat(Qt::PlainText);
   row.error->hide();
-  grid_->addWidget(row.error, place + 1, label_column, 1, 3);
+  column->addWidget(row.error);
+  box_of(group_).flow->addWidget(row.cell);
   return rows_.insert_or_assign(name, std::move(row)).first->second;
+}
+
+void ChoiceEditors::set_more(bool problem, bool tile) {
+  box_of(Group::problem).more->setChecked(problem);
+  box_of(Group::tile).more->setChecked(tile);
+}
+
+void ChoiceEditors::show_rows(const ExplorerChoices* choices) {
+  std::array<int, 2> changed{};
+  for (auto& [name, row] : rows_) {
+    const bool shown = row.applicable && (!row.folded || box_of(row.group).more->isChecked());
+    if (row.cell->isHidden() == shown) row.cell->setVisible(shown);
+    const bool counts = choices != nullptr && row.applicable && row.folded && row.is_changed;
+    if (counts && row.is_changed(*choices)) ++changed[static_cast<std::size_t>(row.group)];
+  }
+  for (std::size_t i = 0; choices != nullptr && i < boxes_.size(); ++i) {
+    const QString text = changed[i] == 0 ? qtext(msg::explorer_page::more{})
+                                         : qtext(msg::explorer_page::more_set{.changed = changed[i]});
+    if (boxes_[i].more->text() != text) boxes_[i].more->setText(text);
+  }
 }
 
 void ChoiceEditors::emit_edited(const QString& name, const QString& text, bool sliding) {
@@ -132,7 +204,7 @@ void ChoiceEditors::emit_edited(const QString& name, const QString& text, bool s
 NumberEditor* ChoiceEditors::add_number(const QString& name, const QString& label, const QString& help, int least,
                                         int most, int step, std::vector<int> stops, int factor) {
   auto* editor = new NumberEditor(name, least, most, step, std::move(stops), this);
-  editor->slider()->setMinimumWidth(56);
+  editor->slider()->setFixedWidth(slider_width);
   connect(editor, &NumberEditor::value_chosen, this, [this, name, factor](int value, bool sliding) {
     emit_edited(name, QString::number(qint64{value} * factor), sliding);
   });
@@ -168,9 +240,11 @@ void ChoiceEditors::add_field(const Field& field) {
   const QString help = sentence(field.help());
   switch (field.type) {
     case FieldType::integer:
-      return add_integer_editor(field);
+      add_integer_editor(field);
+      break;
     case FieldType::real:
-      return add_double_editor(field);
+      add_double_editor(field);
+      break;
     case FieldType::flag: {
       auto* box = new QCheckBox(this);
       box->setObjectName(name);
@@ -192,6 +266,16 @@ void ChoiceEditors::add_field(const Field& field) {
       };
       break;
     }
+  }
+  if (field.follows.empty()) {
+    static const ExplorerChoices defaults = default_choices();
+    rows_[name].is_changed = [field](const ExplorerChoices& choices) {
+      return field.get(choices.point.spec) != field.get(defaults.point.spec);
+    };
+  } else {
+    rows_[name].is_changed = [field, leader = find_field(field.follows)](const ExplorerChoices& choices) {
+      return field.get(choices.point.spec) != leader->get(choices.point.spec);
+    };
   }
 }
 
@@ -259,12 +343,7 @@ void ChoiceEditors::add_m() {
     editor->set_stops(every(1, 0, largest));
     editor->show_value(to_int(choices.m_bytes.value_or(0) / kib));
   };
-  rule_label_ = new QLabel(this);
-  rule_label_->setWordWrap(true);
-  rule_label_->setTextFormat(Qt::PlainText);
-  rule_label_->setObjectName(QStringLiteral("rule"));
-  rule_label_->hide();
-  grid_->addWidget(rule_label_, grid_->rowCount(), label_column, 1, 3);
+  rows_[name].is_changed = [](const ExplorerChoices& choices) { return choices.m_bytes.has_value(); };
 }
 
 void ChoiceEditors::add_padding() {
@@ -276,6 +355,7 @@ void ChoiceEditors::add_padding() {
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     editor->show_value(to_int(choices.point.padding_bytes / kib));
   };
+  rows_[name].is_changed = [](const ExplorerChoices& choices) { return choices.point.padding_bytes != 0; };
 }
 
 void ChoiceEditors::add_what_if() {
@@ -295,6 +375,9 @@ void ChoiceEditors::add_what_if() {
     rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
       editor->show_value(qRound(percent * choices.what_if.*factor));
     };
+    rows_[name].is_changed = [factor = choice.factor](const ExplorerChoices& choices) {
+      return choices.what_if.*factor != 1;
+    };
   }
 }
 
@@ -306,18 +389,16 @@ void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
     const bool is_other_knob = known_algorithms().find_knob(plain) != nullptr &&
                                std::ranges::find(facts.knobs, plain, &Knob::name) == facts.knobs.end();
     const bool sets_tile = name == QStringLiteral("m") || (field != nullptr && field->role == FieldRole::tile);
-    const bool hidden = is_other_knob || (sets_tile && !facts.has_tile);
-    if (row.label->isHidden() != hidden) {
-      row.label->setVisible(!hidden);
-      for (QWidget* widget : row.widgets) widget->setVisible(!hidden);
-    }
+    row.applicable = !is_other_knob && (!sets_tile || facts.has_tile);
     row.show(choices);
     if (!row.error->isHidden()) row.error->hide();
   }
+  show_rows(&choices);
 }
 
 void ChoiceEditors::show_rule_text(const QString& words) {
   if (rule_label_->text() != words) rule_label_->setText(words);
+  rule_label_->setToolTip(plain_tooltip(words));
   rule_label_->setVisible(!words.isEmpty());
 }
 

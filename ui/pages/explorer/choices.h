@@ -13,6 +13,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "profiler/predict/exploration.h"
+#include "profiler/predict/published_errors.h"
 #include "profiler/predict/tile_rule.h"
 #include "storage/run_store.h"
 #include "ui/runs/workspace.h"
@@ -93,7 +94,9 @@ struct WhatIfFactor {
 [[nodiscard]] QString occupancy_text(const analysis::ExploredKernel& kernel);
 /// Explains the time shares and the source of the rates.
 [[nodiscard]] QString rates_note(const ExplorerResult& explored);
-/// Published prediction errors for such points.
+/// Published errors of predicted times of such points; null: none.
+[[nodiscard]] const analysis::ErrorRow* published_errors(const ExplorerResult& explored);
+/// The same as a sentence.
 [[nodiscard]] QString prediction_text(const ExplorerResult& explored);
 
 }  // namespace attnscope::ui

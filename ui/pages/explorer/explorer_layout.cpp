@@ -16,8 +16,10 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
+#include "ui/pages/explorer/operand_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
@@ -85,9 +87,31 @@ void ExplorerPage::build_bar() {
   // Optional buttons come last, so that no other control moves.
   unpin_button_ = button(QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
   connect(unpin_button_, &QPushButton::clicked, this, &ExplorerPage::unpin);
-  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(msg::explorer_page::nearest_help{}));
-  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_nearest_tile);
   layout()->addWidget(bar);
+}
+
+void ExplorerPage::build_verdict() {
+  auto* line = new QWidget(this);
+  auto* row = new QHBoxLayout(line);
+  row->setContentsMargins(0, 0, 0, 0);
+  // A single line, so that nothing below moves while a slider is dragged.
+  verdict_ = new ElidedLabel(line);
+  verdict_->setObjectName(QStringLiteral("verdict"));
+  verdict_->setTextFormat(Qt::PlainText);
+  row->addWidget(verdict_, 1);
+  const auto button = [&](const QString& name, const QString& help) {
+    auto* made = new QPushButton(line);
+    made->setObjectName(name);
+    made->setToolTip(plain_tooltip(help));
+    made->hide();
+    row->addWidget(made);
+    return made;
+  };
+  nearest_button_ = button(QStringLiteral("nearest"), qtext(msg::explorer_page::nearest_help{}));
+  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_nearest_tile);
+  fastest_button_ = button(QStringLiteral("fastest"), qtext(msg::explorer_page::fastest_help{}));
+  connect(fastest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_fastest_tile);
+  layout()->addWidget(line);
 }
 
 void ExplorerPage::update_algorithm_list() {
@@ -99,16 +123,15 @@ void ExplorerPage::update_algorithm_list() {
 }
 
 void ExplorerPage::build_editors() {
-  editors_ = new ChoiceEditors();
-  editor_area_->setWidget(editors_);
+  auto* now = new ChoiceEditors(editor_area_);
+  if (editors_ != nullptr) {
+    now->set_more(editors_->shows_more_of_problem(), editors_->shows_more_of_tile());
+    delete editors_;
+  }
+  editors_ = now;
+  editor_area_->layout()->addWidget(editors_);
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
   editor_knob_count_ = known_algorithms().knobs().size();
-  fit_editors();
-}
-
-void ExplorerPage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
-  fit_editors();
 }
 
 void ExplorerPage::add_new_kernels() {
@@ -123,26 +146,26 @@ void ExplorerPage::build_cards() {
   kernel_->setToolTip(plain_tooltip(qtext(msg::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
   occupancy_ = card_label(nullptr, QStringLiteral("occupancy"));
-  errors_ = card_label(nullptr, QStringLiteral("errors"));
-  kernel_label_ = card_label(nullptr, QStringLiteral("of-kernel"));
-  rates_note_label_ = card_label(nullptr, QStringLiteral("terms-note"));
   on_chip_ = new OnChipMap();
   unit_bars_ = new UnitBars();
   figures_ = new ResultModel(this);
   operands_ = new ResultModel(this);
   figures_view_ = new FittedTable(figures_, qtext(msg::explorer_page::figures{}));
   measuring_ = new MeasurementCard(shared_measurer(workspace_));
-  operands_view_ = new FittedTable(operands_, qtext(msg::explorer_page::operands{}));
-  no_operands_ = card_label(nullptr, QStringLiteral("no-operands"));
+  operands_view_ = new OperandBars(*operands_);
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, max_columns, 8);
-  layout->addWidget(card(qtext(msg::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(
-      card(qtext(msg::explorer_page::predicted_time{}), {kernel_label_, unit_bars_, rates_note_label_, errors_}));
-  layout->addWidget(card(qtext(msg::explorer_page::figures{}), {figures_view_}));
-  layout->addWidget(card(qtext(msg::explorer_page::operands{}), {operands_view_, no_operands_}));
-  layout->addWidget(card(qtext(msg::explorer_page::measured{}), {measuring_->table()}));
+  layout->addWidget(card(card_title(qtext(msg::explorer_page::on_chip{})), {kernel_, occupancy_, on_chip_}));
+  time_title_ = card_title(qtext(msg::explorer_page::predicted_time{}));
+  figures_title_ = card_title(qtext(msg::explorer_page::figures{}), qtext(msg::explorer_page::figures_help{}));
+  const CardTitle of_operands =
+      card_title(qtext(msg::explorer_page::operands{}), qtext(msg::explorer_page::operands_help{}));
+  result_cards_ = {card(time_title_, {unit_bars_}), card(of_operands, {operands_view_}),
+                   card(figures_title_, {figures_view_})};
+  for (QWidget* each : result_cards_) layout->addWidget(each);
+  measured_card_ = card(card_title(qtext(msg::explorer_page::measured{})), {measuring_->table()});
+  layout->addWidget(measured_card_);
   card_area_ = new QScrollArea(this);
   card_area_->setAccessibleName(qtext(msg::explorer_page::cards_name{}));
   card_area_->setWidget(cards);
@@ -155,7 +178,10 @@ void ExplorerPage::connect_measurement_card() {
   connect(measuring_, &MeasurementCard::measure_requested, this, &ExplorerPage::measure);
   connect(measuring_, &MeasurementCard::sweep_around_requested, this, &ExplorerPage::sweep_around);
   connect(measuring_, &MeasurementCard::map_requested, this, &ExplorerPage::map_requested);
-  connect(measuring_, &MeasurementCard::changed, this, &ExplorerPage::show_recorded);
+  connect(measuring_, &MeasurementCard::changed, this, [this] {
+    measured_card_->setVisible(measuring_->table()->model()->rowCount() > 0);
+    show_recorded();
+  });
   const auto show_result = [this] {
     // Heights are valid only after the pending layout events.
     QTimer::singleShot(0, this, [this] {

@@ -24,6 +24,7 @@
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
+#include "ui/pages/explorer/operand_bars.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -32,7 +33,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double editors_width = 18.5;  ///< Width in text lines.
 constexpr int card_width_with_pin = 540;
 
 }  // namespace
@@ -97,25 +97,15 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
   build_bar();
-  // A single line, so that nothing below moves while a slider is dragged.
-  verdict_ = new ElidedLabel(this);
-  verdict_->setObjectName(QStringLiteral("verdict"));
-  verdict_->setTextFormat(Qt::PlainText);
-  column->addWidget(verdict_);
-
-  auto* row = new QHBoxLayout();
-  row->setSpacing(8);
-  column->addLayout(row, 1);
-  editor_area_ = new QScrollArea(this);
-  editor_area_->setFocusPolicy(Qt::NoFocus);  // With focus, the area would scroll to its focused child.
-  editor_area_->setWidgetResizable(true);
-  editor_area_->setFrameShape(QFrame::NoFrame);
-  editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  editor_area_ = new QWidget(this);
+  auto* editors = new QVBoxLayout(editor_area_);
+  editors->setContentsMargins(0, 0, 0, 0);
   build_editors();
-  row->addWidget(editor_area_);
+  column->addWidget(editor_area_);
+  build_verdict();
   build_cards();
   connect_measurement_card();
-  row->addWidget(card_area_, 1);
+  column->addWidget(card_area_, 1);
   column->addWidget(measuring_);
 
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::update_device_list);
@@ -215,12 +205,16 @@ void ExplorerPage::register_choices() {
         state[QStringLiteral("choices")] = to_json(chosen_.choices);
         state[QStringLiteral("pin")] = chosen_.pin ? to_json(*chosen_.pin) : QJsonObject();
         state[QStringLiteral("around")] = measuring_->steps().value();
+        state[QStringLiteral("more")] = QJsonObject{{QStringLiteral("problem"), editors_->shows_more_of_problem()},
+                                                    {QStringLiteral("tile"), editors_->shows_more_of_tile()}};
       },
       [this](const QJsonObject& state) {
         const QJsonObject choices = state[QStringLiteral("choices")].toObject();
         if (!choices.isEmpty()) chosen_.choices.what_if = {};  // What-if factors are saved only if set.
         apply_json(choices, chosen_.choices);
         (void)choose_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
+        const QJsonObject more = state[QStringLiteral("more")].toObject();
+        editors_->set_more(more[QStringLiteral("problem")].toBool(), more[QStringLiteral("tile")].toBool());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
         if (!state[QStringLiteral("pin")].isObject()) return;
         chosen_.pin.reset();
@@ -360,10 +354,9 @@ void ExplorerPage::show_explored() {
   show_kernel();
   show_figures();
   operands_->update_table(std::make_shared<const analysis::Table>(analysis::operands_table(e)));
-  operands_view_->fit();
-  operands_view_->setVisible(!e.refusal);
-  show_text(no_operands_, e.refusal ? qtext(msg::explorer_page::no_operands{}) : QString());
-  set_label_text(errors_, prediction_text(*shown_));
+  operands_view_->refresh();
+  for (QWidget* each : result_cards_) each->setVisible(!e.refusal);
+  measured_card_->setVisible(measuring_->table()->model()->rowCount() > 0);
   show_measured();
 }
 
@@ -374,17 +367,18 @@ void ExplorerPage::show_kernel() {
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
     unit_bars_->set_times({});
-    for (QLabel* words : {occupancy_, kernel_label_, rates_note_label_}) show_text(words, {});
+    show_text(occupancy_, {});
+    measuring_->show_recorded({});
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
   const bool several = e.kernels.size() > 1 || e.sharing;
   const std::string whole = text(Nanoseconds(e.ns));
-  show_text(kernel_label_, !several || !e.can_predict_time ? QString()
-                           : e.sharing
-                               ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
-                               : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
+  const QString of_kernel = !several || !e.can_predict_time ? QString()
+                            : e.sharing
+                                ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                                : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole});
   const PointRecord* record = measured_record();
   const std::string name = several ? kernel.name : "all";
   std::optional<UnitBars::MeasuredValues> measured;
@@ -408,7 +402,26 @@ void ExplorerPage::show_kernel() {
     const auto bound = analysis::counted_bound(*record, name);
     note = bound ? qtext(analysis::display_text(*bound)) : qtext(msg::explorer_page::untimed{});
   }
-  show_text(rates_note_label_, note);
+  show_time_title(of_kernel.isEmpty() ? note : of_kernel + QLatin1Char('\n') + note);
+  const auto time = record != nullptr ? evaluate(metric_key::time_median_ns, *record) : std::nullopt;
+  measuring_->show_recorded(time ? std::optional(MeasurementCard::RecordedTime{
+                                       .ns = time->value, .provenance = time->provenance, .predicted_ns = e.ns})
+                                 : std::nullopt);
+}
+
+void ExplorerPage::show_time_title(const QString& note) {
+  const analysis::Exploration& e = shown_->exploration;
+  const analysis::ErrorRow* errors = e.can_predict_time ? published_errors(*shown_) : nullptr;
+  const std::string time = text(Nanoseconds(e.ns));
+  set_label_text(time_title_.text,
+                 !e.can_predict_time ? qtext(msg::explorer_page::predicted_time{})
+                 : errors == nullptr
+                     ? qtext(msg::explorer_page::unvalidated_heading{.time = time})
+                     : qtext(msg::explorer_page::predicted_heading{
+                           .median = text(Share(errors->median)), .p95 = text(Share(errors->p95)), .time = time}));
+  QStringList info{note, prediction_text(*shown_)};
+  info.removeAll(QString());
+  time_title_.info->set_text(info.join(QLatin1Char('\n')));
 }
 
 void ExplorerPage::show_recorded() {
@@ -423,10 +436,24 @@ const PointRecord* ExplorerPage::measured_record() {
   return file_record_.get();
 }
 
+std::optional<PinnedPoint> ExplorerPage::pinned_point() {
+  if (!chosen_.pin) return std::nullopt;
+  const QString title = short_title(*chosen_.pin);
+  if (const PointRecord* record = measuring_->measurer().record_of(*chosen_.pin))
+    return PinnedPoint{title, std::make_shared<const PointRecord>(*record)};
+  auto record = recorded_point(workspace_, records_, *chosen_.pin);
+  return record == nullptr ? std::nullopt : std::optional(PinnedPoint{title, std::move(record)});
+}
+
 void ExplorerPage::show_verdict() {
   const std::optional<Config>& nearest = shown_->exploration.nearest;
-  nearest_button_->setVisible(nearest.has_value());
-  if (nearest) nearest_button_->setText(qtext(msg::explorer_page::use_nearest{.tile = describe(nearest->tile)}));
+  const std::optional<Config>& fastest = shown_->exploration.fastest;
+  const auto show_button = [](QPushButton* button, const std::optional<Config>& tile, bool shown) {
+    if (tile) button->setText(qtext(msg::explorer_page::use_nearest{.tile = describe(tile->tile)}));
+    button->setVisible(tile && shown);
+  };
+  show_button(nearest_button_, nearest, true);
+  show_button(fastest_button_, fastest, fastest != nearest);
   set_label_text(verdict_, verdict_text(shown_->exploration));
   verdict_->setToolTip(plain_tooltip(verdict_->text()));
 }
@@ -446,11 +473,16 @@ void ExplorerPage::show_figures() {
   if (pin_result_) pin = column(QStringLiteral("A · ") + short_title(pin_result_->choices), *pin_result_);
   figures_->update_table(
       std::make_shared<const analysis::Table>(analysis::exploration_table(chosen, pin, known_algorithms())));
+  set_label_text(figures_title_.text,
+                 pin_result_
+                     ? qtext(msg::explorer_page::against_pin{.what = short_title(pin_result_->choices).toStdString()})
+                     : qtext(msg::explorer_page::figures{}));
   static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_with_pin : card_width);
   figures_view_->fit();
 }
 
 void ExplorerPage::show_pin() {
+  emit pin_changed();
   unpin_button_->setVisible(chosen_.pin.has_value());
   if (!chosen_.pin) return;
   const QString words = qtext(msg::explorer_page::unpin{.what = short_title(*chosen_.pin).toStdString()});
@@ -490,31 +522,26 @@ void ExplorerPage::choose_default_tile() {
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_use_default{}));
 }
 
-void ExplorerPage::choose_nearest_tile() {
-  if (has_stale_results() || shown_ == nullptr || !shown_->exploration.nearest) return;
+void ExplorerPage::use_tile(const std::optional<Config>& tile, const QString& words) {
+  if (has_stale_results() || !tile) return;
   State next = chosen_;
   next.choices.m_bytes.reset();
-  next.choices.point.spec.set_config(*shown_->exploration.nearest);
-  change(std::move(next), qtext(msg::explorer_page::did_use_nearest{}));
+  next.choices.point.spec.set_config(*tile);
+  change(std::move(next), words);
 }
 
-void ExplorerPage::fit_editors() {
-  // Leaves room for a vertical scroll bar.
-  const int least = editors_->minimumSizeHint().width() + editor_area_->verticalScrollBar()->sizeHint().width();
-  editor_area_->setFixedWidth(std::max({qRound(editors_width * fontMetrics().height()), least, width() / 6}));
+void ExplorerPage::choose_nearest_tile() {
+  if (shown_ != nullptr) use_tile(shown_->exploration.nearest, qtext(msg::explorer_page::did_use_nearest{}));
 }
 
-void ExplorerPage::changeEvent(QEvent* event) {
-  Page::changeEvent(event);
-  if (event->type() == QEvent::FontChange && editor_area_ != nullptr) fit_editors();
+void ExplorerPage::choose_fastest_tile() {
+  if (shown_ != nullptr) use_tile(shown_->exploration.fastest, qtext(msg::explorer_page::did_use_fastest{}));
 }
 
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
-  fit_editors();  // All editors exist at this point.
   measuring_->measurer().find_devices();
   figures_view_->fit();
-  operands_view_->fit();
 }
 
 }  // namespace attnscope::ui

@@ -10,18 +10,20 @@
 #include <memory>
 #include <vector>
 
+#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choices.h"
 #include "ui/pages/explorer/recorded_points.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/page.h"
+#include "ui/panels/point_summary.h"
 
 namespace attnscope::ui {
 
 class ChoiceEditors;
-class FittedTable;
 class ResultModel;
 class MeasurementCard;
 class OnChipMap;
+class OperandBars;
 
 class ExplorerPage : public Page {
   Q_OBJECT
@@ -53,15 +55,19 @@ class ExplorerPage : public Page {
   [[nodiscard]] const ExplorerResult* shown() const { return shown_.get(); }
   /// Returns whether the results are older than the choices.
   [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.is_busy(); }
+  /// The pinned configuration as measured, of this session or an open file; nullopt: none.
+  [[nodiscard]] std::optional<PinnedPoint> pinned_point();
   /// Whether the configuration runs, or why not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
-  [[nodiscard]] QString error_text() const { return errors_->text(); }
+  /// Text behind the (i) button of the predicted time: rates, and published errors.
+  [[nodiscard]] const QString& time_info() const { return time_title_.info->info(); }
+  [[nodiscard]] QString time_heading() const { return time_title_.text->text(); }
 
   [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
   [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
   [[nodiscard]] FittedTable* figures() const { return figures_view_; }
-  [[nodiscard]] FittedTable* operands() const { return operands_view_; }
+  [[nodiscard]] OperandBars* operands() const { return operands_view_; }
   [[nodiscard]] MeasurementCard& measurement_card() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
@@ -75,15 +81,17 @@ class ExplorerPage : public Page {
   /// Chooses the tile of the table of tiles, else that of the algorithm's rule.
   void choose_default_tile();
   void choose_nearest_tile();
+  void choose_fastest_tile();
   void measure();
   void sweep_around();
+
+ signals:
+  void pin_changed();
 
  protected:
   void show_choices() override;
   void rebuild_page() override { show_recorded(); }
   void showEvent(QShowEvent* event) override;
-  void changeEvent(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void register_choices();
@@ -92,6 +100,9 @@ class ExplorerPage : public Page {
   /// Fills the list, including user-defined kernels of open files.
   void update_algorithm_list();
   void build_editors();
+  /// Adds the line of the verdict, with the buttons of feasible tiles.
+  void build_verdict();
+  void use_tile(const std::optional<Config>& tile, const QString& words);
   /// Adds algorithms, and editors for their knobs, that open files brought.
   void add_new_kernels();
   void choose_gpu_file();
@@ -101,7 +112,6 @@ class ExplorerPage : public Page {
   /// unknown.
   bool apply_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
   void connect_measurement_card();
-  void fit_editors();
   void build_cards();
   /// Pushes the change on the undo stack. Changes of one `gesture` are merged; negative: never merged.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
@@ -111,6 +121,8 @@ class ExplorerPage : public Page {
   void accept_result(std::shared_ptr<const ExplorerResult> explored);
   void show_explored();
   void show_kernel();
+  /// Shows the prediction and its error above the bars, and the rest behind the (i) button.
+  void show_time_title(const QString& note);
   /// Updates the parts that depend on measurements.
   void show_recorded();
   /// Returns the measurement of exactly this configuration: of this session, else of an open file; null: none. Valid
@@ -142,15 +154,17 @@ class ExplorerPage : public Page {
   QPushButton* pin_button_ = nullptr;
   QPushButton* unpin_button_ = nullptr;
   QPushButton* nearest_button_ = nullptr;
+  QPushButton* fastest_button_ = nullptr;
   MeasurementCard* measuring_ = nullptr;
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
-  QLabel* errors_ = nullptr;
-  QLabel* kernel_label_ = nullptr;
-  QLabel* rates_note_label_ = nullptr;
+  CardTitle time_title_;
+  CardTitle figures_title_;
+  std::vector<QWidget*> result_cards_;  ///< Of a feasible configuration.
+  QWidget* measured_card_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
   std::size_t editor_knob_count_ = 0;  ///< Number of knobs when the editors were built.
-  QScrollArea* editor_area_ = nullptr;
+  QWidget* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
   UnitBars* unit_bars_ = nullptr;
@@ -159,8 +173,7 @@ class ExplorerPage : public Page {
   ResultModel* figures_ = nullptr;
   ResultModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
-  FittedTable* operands_view_ = nullptr;
-  QLabel* no_operands_ = nullptr;
+  OperandBars* operands_view_ = nullptr;
   // Models of block masks take longer than a frame.
   BackgroundTask<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_;
   BackgroundTask<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_pin_;

@@ -6,6 +6,7 @@
 
 #include "messages/explorer_page.h"
 #include "messages/prediction.h"
+#include "profiler/predict/launch_occupancy.h"
 #include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/published_errors.h"
 #include "ui/text/format.h"
@@ -18,7 +19,7 @@ QString occupancy_text(const analysis::ExploredKernel& kernel) {
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
-  const std::string limiter = limiter_text(kernel.occupancy.limiter).toStdString();
+  const std::string limiter = text(analysis::limiter_title(kernel.occupancy.limiter));
   const std::string waves = number_text(*kernel.waves);
   if (kernel.launched_blocks < kernel.blocks) {
     return qtext(msg::explorer_page::occupancy_line_persistent{.all = kernel.blocks,
@@ -84,6 +85,24 @@ QString rule_text(const ExplorerResult& explored) {
   return lines.join(QLatin1Char(' '));
 }
 
+namespace {
+
+/// What a block needs of its limit, in one unit; other refusals by their reason.
+QString refusal_text(const analysis::Exploration& e) {
+  for (const analysis::ExploredKernel& kernel : e.overrun) {
+    for (const analysis::MemoryMap* map : {&kernel.shared, &kernel.registers}) {
+      if (map->overrun() == 0) continue;
+      const Message what = map == &kernel.shared ? Message(msg::explorer_page::of_shared{})
+                                                 : Message(msg::explorer_page::of_registers{});
+      return qtext(msg::explorer_page::needs{
+          .available = text(Capacity(map->available())), .needed = text(Capacity(map->needed())), .what = what});
+    }
+  }
+  return qtext(msg::explorer_page::refused{.why = e.refusal->reason});
+}
+
+}  // namespace
+
 QString verdict_text(const analysis::Exploration& e) {
   if (!e.refusal && !e.times_validated) return qtext(msg::prediction::time_not_validated{.device = e.device});
   if (!e.refusal && !e.can_predict_time) return qtext(msg::explorer_page::user_kernel_untimed{});
@@ -96,26 +115,30 @@ QString verdict_text(const analysis::Exploration& e) {
     }
     return line;
   }
-  QString line = qtext(msg::explorer_page::refused{.why = e.refusal->reason});
+  QString line = refusal_text(e);
   if (e.nearest) {
-    const std::string tile = describe(*e.nearest);
+    const std::string tile = describe(e.nearest->tile);
     line += QLatin1Char(' ') + qtext(msg::explorer_page::nearest{.tile = tile});
+    if (e.fastest) line += QLatin1Char(' ') + qtext(msg::explorer_page::fastest{.tile = describe(e.fastest->tile)});
   } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
     line += QLatin1Char(' ') + qtext(msg::explorer_page::no_tile_runs{});
   }
   return line;
 }
 
-QString prediction_text(const ExplorerResult& explored) {
-  if (!explored.exploration.can_predict_time) return {};
+const analysis::ErrorRow* published_errors(const ExplorerResult& explored) {
   const PointSpec& spec = explored.exploration.point.spec;
   const analysis::PublishedErrors* errors = analysis::validated_errors(limits_of(explored.choices));
-  const analysis::ErrorRow* row =
-      errors == nullptr
-          ? nullptr
-          : errors->find(analysis::error_group(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
+  return errors == nullptr
+             ? nullptr
+             : errors->find(analysis::error_group(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
+}
+
+QString prediction_text(const ExplorerResult& explored) {
+  if (!explored.exploration.can_predict_time) return {};
+  const analysis::ErrorRow* row = published_errors(explored);
   if (row == nullptr) return qtext(msg::explorer_page::errors_none{});
-  return qtext(msg::explorer_page::errors_line{.gpu = errors->device,
+  return qtext(msg::explorer_page::errors_line{.gpu = analysis::validated_errors(limits_of(explored.choices))->device,
                                                .median = text(Share(row->median)),
                                                .p95 = text(Share(row->p95)),
                                                .problems = row->problems});

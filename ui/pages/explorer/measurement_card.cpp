@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <QHBoxLayout>
 #include <QSortFilterProxyModel>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "kernels/registry.h"
@@ -15,7 +16,6 @@
 #include "profiler/predict/unit_utilization.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 namespace {
@@ -90,6 +90,27 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
   return std::move(table).take();
 }
 
+/// "-1.2%": a prediction relative to the measured time.
+std::string distance_text(double predicted, double measured) {
+  const double percent = 100 * (predicted / measured - 1);
+  return fmt::format("{}{:.1f}%", percent < 0 ? "−" : "+", std::abs(percent));
+}
+
+/// "measured 406 µs; predicted 401 µs (−1.2%)"; a simulation says that it does not validate the prediction.
+QString recorded_text(const MeasurementCard::RecordedTime& recorded) {
+  const std::string time = text(Nanoseconds(recorded.ns));
+  if (recorded.predicted_ns <= 0) {
+    return qtext(msg::explorer_page::measured_time{.provenance = title(recorded.provenance), .time = time});
+  }
+  const QString words =
+      qtext(msg::explorer_page::measured_and_predicted{.change = distance_text(recorded.predicted_ns, recorded.ns),
+                                                       .predicted = text(Nanoseconds(recorded.predicted_ns)),
+                                                       .provenance = title(recorded.provenance),
+                                                       .time = time});
+  return is_simulated(recorded.provenance) ? words + QStringLiteral(". ") + qtext(msg::explorer_page::by_construction{})
+                                           : words;
+}
+
 }  // namespace
 
 QString outcome_label(const MeasuredPoint& point) {
@@ -115,14 +136,12 @@ QString outcome_label(const MeasuredPoint& point) {
 
 MeasurementCard::MeasurementCard(PointMeasurer& measurer, QWidget* parent)
     : QWidget(parent), choices_(default_choices()), measurer_(measurer) {
-  auto* column = new QVBoxLayout(this);
+  auto* column = new QHBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(2);
+  column->setSpacing(12);
   auto* bar = new QWidget(this);
-  auto* row = new FlowLayout(bar);
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  bar->setSizePolicy(policy);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(0, 0, 0, 0);
   device_ = new QComboBox(bar);
   device_->setObjectName(QStringLiteral("measures-on"));
   device_->setAccessibleName(qtext(msg::explorer_page::measuring_device{}));
@@ -156,7 +175,7 @@ MeasurementCard::MeasurementCard(PointMeasurer& measurer, QWidget* parent)
   state_->setObjectName(QStringLiteral("measuring"));
   state_->setTextFormat(Qt::PlainText);
   column->addWidget(bar);
-  column->addWidget(state_);
+  column->addWidget(state_, 1);
   model_ = new ResultModel(this);
   auto* order = new QSortFilterProxyModel(this);
   order->setSourceModel(model_);
@@ -203,6 +222,12 @@ void MeasurementCard::show_choices(const ExplorerChoices& choices, bool runs) {
   show_state();
 }
 
+void MeasurementCard::show_recorded(const std::optional<RecordedTime>& recorded) {
+  recorded_ = recorded;
+  set_label_text(state_, state_text());
+  state_->setToolTip(plain_tooltip(state_text()));
+}
+
 void MeasurementCard::show_devices() {
   const std::vector<ListedDevice> devices = this->devices();
   QStringList there;
@@ -230,16 +255,9 @@ QString MeasurementCard::state_text() const {
   if (measurer_.open() > 0) return pending_points_text();
   if (!runs_) return qtext(msg::explorer_page::cannot_be_measured{});
   if (QString why = no_device_text(); !why.isEmpty()) return why;
+  if (recorded_) return recorded_text(*recorded_);
   if (measurer_.points().empty()) return qtext(msg::explorer_page::no_measurement{});
-  const Message file_written = msg::explorer_page::saved_in{.file = measurer_.database().toStdString()};
-  const MeasuredPoint& last = measurer_.points().front();
-  if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(file_written);
-  const QString why = last.simulated ? QLatin1Char(' ') + qtext(msg::explorer_page::by_construction{}) : QString();
-  return qtext(msg::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
-                                                          .kept = file_written,
-                                                          .outcome = outcome_label(last).toStdString(),
-                                                          .predicted = text(Nanoseconds(last.theory->ns))}) +
-         why;
+  return qtext(msg::explorer_page::saved_in{.file = measurer_.database().toStdString()});
 }
 
 QString MeasurementCard::no_device_text() const {

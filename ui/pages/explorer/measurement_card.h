@@ -26,6 +26,14 @@ class MeasurementCard : public QWidget {
 
   /// Sets the configuration to measure; `runs`: it is feasible by the model.
   void show_choices(const ExplorerChoices& choices, bool runs);
+  /// A measured or simulated time of the shown configuration.
+  struct RecordedTime {
+    double ns = 0;
+    Provenance provenance = Provenance::measured;
+    double predicted_ns = 0;  ///< 0: not predicted
+  };
+  /// nullopt: not measured.
+  void show_recorded(const std::optional<RecordedTime>& recorded);
   /// Measures the shown configuration on the chosen device; does nothing if the button is disabled.
   void measure();
   void sweep_around();
@@ -67,6 +75,7 @@ class MeasurementCard : public QWidget {
   bool runs_ = false;
   PointMeasurer& measurer_;
   bool device_chosen_by_user_ = false;  ///< The user chose the device among those of this GPU.
+  std::optional<RecordedTime> recorded_;
   QString trouble_;
   QComboBox* device_ = nullptr;
   QPushButton* measure_button_ = nullptr;

@@ -40,12 +40,6 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 12> matrices{{{"Q
                                                                              {"dP", 4},
                                                                              {"dO", 5}}};
 
-/// Color of a named part of a block; parts that are no matrix are gray.
-QColor part_color(const std::string& name, const PlotColors& colors) {
-  const auto known = std::ranges::find(matrices, name, &std::pair<std::string_view, std::size_t>::first);
-  return known == matrices.end() ? colors.axis : QColor(style::matrix_colors()[known->second]);
-}
-
 QColor blended(const QColor& a, const QColor& b, double share_of_b) {
   return {style::mix(a.rgb() & RGB_MASK, b.rgb() & RGB_MASK, share_of_b)};
 }
@@ -88,6 +82,11 @@ QString words_of(const analysis::MemorySpan& span, OnChipMemory place) {
 
 }  // namespace
 
+QColor part_color(const std::string& name, const PlotColors& colors) {
+  const auto known = std::ranges::find(matrices, name, &std::pair<std::string_view, std::size_t>::first);
+  return known == matrices.end() ? colors.axis : QColor(style::matrix_colors()[known->second]);
+}
+
 OnChipMap::OnChipMap(QWidget* parent) : QWidget(parent) {
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
@@ -124,8 +123,10 @@ QString OnChipMap::heading(OnChipMemory place) const {
   const std::string all = capacity(map.sm_bytes);
   if (map.overrun() > 0) {
     const Message of = shared ? Message(msg::explorer_page::of_shared{}) : Message(msg::explorer_page::of_registers{});
-    return qtext(msg::explorer_page::exceeds_limit{
-        .each = each, .limit = capacity(map.block_limit), .over = capacity(map.overrun()), .what = of});
+    return qtext(msg::explorer_page::exceeds_limit{.each = capacity(map.needed()),
+                                                   .limit = capacity(map.available()),
+                                                   .over = capacity(map.overrun()),
+                                                   .what = of});
   }
   if (!shared && map.block_bytes == 0) return qtext(msg::explorer_page::registers_unstated{.all = all});
   if (!shared) {

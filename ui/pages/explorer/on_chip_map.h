@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "profiler/predict/exploration.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
+
+/// Color of a named part of a block; parts that are no matrix are gray.
+[[nodiscard]] QColor part_color(const std::string& name, const PlotColors& colors);
 
 class OnChipMap : public QWidget {
   Q_OBJECT

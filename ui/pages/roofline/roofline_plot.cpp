@@ -340,7 +340,8 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   }
   if (point.impossible) content.notes << qtext(describe(*point.impossible, table.run(point.row).limits));
   content.notes << qtext(msg::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
-  if (point.throttled) content.notes << qtext(msg::roofline_page::throttled{});
+  if (point.throttled && table.is_throttling_unusual(point.row))
+    content.notes << qtext(msg::roofline_page::throttled{});
   content.notes << run_text(point.row);
   return content;
 }

@@ -20,6 +20,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/problem_page.h"
+#include "ui/panels/point_summary.h"
 #include "ui/plots/heatmap_text.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -270,6 +271,7 @@ void TileHeatmapPage::show_map() {
   chip_of_[&relative_]->setVisible(has_slowdowns(map));
   log_->setVisible(!has_slowdowns(map));
   view_->set_map(points(), map, log_->isChecked(), relative_.value());
+  view_->set_causes(headline_causes(*points(), map, records_));
   show_content(simulated_groups(*points(), map.rows()));
   restore_mark();
 }

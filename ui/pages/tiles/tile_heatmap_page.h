@@ -10,6 +10,7 @@
 
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/runs/point_record_reader.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -76,6 +77,7 @@ class TileHeatmapPage : public ProblemPage {
   std::map<const IdChoice*, FacetChip*> chip_of_;
   QAction* log_ = nullptr;
   HeatmapView* view_ = nullptr;
+  PointRecordReader records_;
 };
 
 }  // namespace attnscope::ui
