@@ -18,8 +18,8 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int narrowest = 240;
-constexpr int widest = 520;
+constexpr int narrowest_query = 240;
+constexpr int widest_query = 520;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
@@ -38,8 +38,8 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   field_->setAccessibleName(qtext(msg::query::name{}));
   field_->setClearButtonEnabled(true);
   field_->setMaxLength(static_cast<int>(analysis::longest_query));
-  field_->setMinimumWidth(narrowest);
-  field_->setMaximumWidth(widest);
+  field_->setMinimumWidth(narrowest_query);
+  field_->setMaximumWidth(widest_query);
   field_->installEventFilter(this);
   count_ = new QLabel(this);
   note_ = new ElidedLabel(this);
@@ -85,7 +85,7 @@ void QueryBar::set_compact(int width) {
   if (std::exchange(compact_width_, width) == width) return;
   const bool compact = width > 0;
   layout()->setContentsMargins(compact ? 4 : 10, compact ? 0 : 3, compact ? 6 : 10, compact ? 0 : 2);
-  field_->setMinimumWidth(compact ? 0 : narrowest);
+  field_->setMinimumWidth(compact ? 0 : narrowest_query);
   count_->setHidden(compact);
   note_->setHidden(compact);
   updateGeometry();
@@ -94,7 +94,7 @@ void QueryBar::set_compact(int width) {
 QSize QueryBar::sizeHint() const {
   const QSize all = QWidget::sizeHint();
   if (compact_width_ == 0) return all;
-  return {field_->hasFocus() ? std::max(compact_width_, narrowest) : compact_width_, all.height()};
+  return {field_->hasFocus() ? std::max(compact_width_, narrowest_query) : compact_width_, all.height()};
 }
 
 void QueryBar::focus_field() {

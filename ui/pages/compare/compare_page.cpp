@@ -158,6 +158,7 @@ void ComparePage::add_content() {
   parts_->setChildrenCollapsible(false);
   column->addWidget(parts_, 1);
   auto* scroll = new QScrollArea(parts_);
+  scroll->setFocusPolicy(Qt::NoFocus);  // its plot takes the focus
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidgetResizable(true);
   plot_ = new RatioPlot(scroll);
