@@ -166,7 +166,8 @@ QString headline_causes(const PointSet& points, const TileMap& map, PointRecordR
   QStringList sentences;
   if (next) sentences << occupancy_sentence(points, map, fastest, *next, records);
   if (const auto record = records.read(points[map.at(fastest).row]).record; record != nullptr) {
-    sentences << qtext(analysis::bottleneck_text(*record));
+    const Message cause = analysis::bottleneck_text(*record);
+    if (!cause.empty()) sentences << qtext(msg::tile_map::cause_of{.cause = cause, .tile = place_text(map, fastest)});
   }
   sentences.removeAll(QString());
   return sentences.join(QLatin1Char(' '));

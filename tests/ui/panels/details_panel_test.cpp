@@ -17,12 +17,16 @@
 #include "messages/field.h"
 #include "messages/occupancy.h"
 #include "messages/throttle.h"
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/predict/explored_tables.h"
+#include "profiler/predict/unit_utilization.h"
+#include "profiler/tilemap/tile_map.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/panels/details_panel.h"
+#include "ui/panels/point_summary.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -245,6 +249,12 @@ TEST_F(PointSummaryTest, NamesACountedBottleneck) {
   EXPECT_TRUE(summary.sentences[2].contains(qtext(find_metric("stall_gmma")->label())));
   EXPECT_EQ(summary.values[4].value,
             qtext(msg::details::busiest{.percent = "83", .unit = find_metric("tensor_utilization_pct")->label()}));
+  const Row fastest = by_time("fa2").front().second;
+  const Message cause =
+      msg::tile_map::cause_of{.cause = analysis::bottleneck_text(fixtures::record_of(points()[fastest])),
+                              .tile = tile_of(fastest).toStdString()};
+  const QString causes = headline_causes(points(), analysis::build_map_around(points().table(), fastest), records);
+  EXPECT_TRUE(causes.endsWith(qtext(cause))) << "only one of the two tiles: " << causes.toStdString();
 }
 
 TEST_F(PointSummaryTest, OneTileIsNotTheFastest) {
