@@ -225,7 +225,7 @@ std::vector<FoundDifference> find_differences(const ComparisonView& view) {
   std::vector<FoundDifference> found;
   for (const auto& side : view.sides) {
     for (const Difference& each : side->result.differences) {
-      if (each.base == each.other && !each.base.empty()) continue;  // as many points are throttled
+      if (each.base == each.other && !each.base.empty()) continue;  // equally many throttled points
       // A setting in which all rows differ alike is named with what they have in common.
       const bool of_all = each.rows == view.pairs() && each.base.size() == 1 && each.other.size() == 1;
       if (of_all && std::ranges::find(other_differences, each.key) == other_differences.end()) continue;

@@ -291,8 +291,8 @@ ComparisonView with_summary(ComparisonView view) {
     if (tiles == ComparedTiles::best) view.method.emplace_back(msg::compare::tiles_best{});
     if (tiles == ComparedTiles::automatic) view.method.emplace_back(msg::compare::tiles_automatic{});
   }
-  view.method.emplace_back(msg::compare::method{.level = fmt::format("{}", 100 * view.level),
-                                                .margin = fmt::format("{}", 100 * view.margin),
+  view.method.emplace_back(msg::compare::method{.level = fmt::format("{:g}", 100 * view.level),
+                                                .margin = fmt::format("{:g}", 100 * view.margin),
                                                 .rows = view.pairs()});
   view.spreads = spread_notes(view);
   return view;

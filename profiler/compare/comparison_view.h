@@ -84,7 +84,7 @@ struct ComparisonView {
   Message answer = {};                 ///< verdicts and mean ratio in one line; empty without a side
   Message tally = {};                  ///< number of rows per verdict, and of those not compared
   std::vector<Message> evidence = {};  ///< minimum detectable change, and the effort to decide the remaining points
-  Message differences = {};            ///< what else differs, in one line; empty if nothing does
+  Message differences = {};            ///< other differences, in one line; empty if nothing does
   std::string command = {};            ///< measures all UNDECIDED rows again; empty if no single command does
   Message decide = {};                 ///< how to use the command; empty without one
   std::vector<Message> method = {};    ///< alignment, margin and correction

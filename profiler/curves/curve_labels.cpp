@@ -110,6 +110,8 @@ Message headline(const CurveSet& set) {
   }
   if (values.size() < 2) return {};
   const auto [least, most] = std::ranges::minmax_element(values, {}, &SeriesValue::value);
+  constexpr double least_ratio = 1.005;  // shown as 1.01
+  if (most->value < least_ratio * least->value) return {};
   const std::string more = owner_title(most->curve->name);
   const std::string less = owner_title(least->curve->name);
   const std::string ratio = number_text(most->value / least->value);
@@ -159,7 +161,7 @@ std::string quantity_title(const Curve& curve) {
 }
 
 std::string position_text(const CurveSet& set, double n) {
-  if (!set.axis) return fmt::format("{} {}", set.queries ? "n_k" : "N", number_text(n, 9));
+  if (!set.axis) return fmt::format("{} {}", set.queries ? "n_k" : "N", exact_text(n));
   return fmt::format("{} {}", text(set.axis->facet->label),
                      set.places.empty() ? number_text(n, 9) : position_value(set, n));
 }

@@ -24,7 +24,8 @@ void name_curves(CurveSet&);
 /// extrapolated".
 [[nodiscard]] std::string label_of(const Curve&, const CurvePoint&);
 /// Compares the largest and the smallest measured series at the largest N that most of them have: "Naive moves 64.8×
-/// the DRAM bytes of FA3 at N 8192." Empty if fewer than two series have a common N.
+/// the DRAM bytes of FA3 at N 8192." Empty if fewer than two series have a common N, or
+/// if they are equal.
 [[nodiscard]] Message headline(const CurveSet&);
 /// Returns axis and value: "N 4096", "Br 64", "Mask causal".
 [[nodiscard]] std::string position_text(const CurveSet&, double n);

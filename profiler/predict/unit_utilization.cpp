@@ -92,6 +92,12 @@ std::optional<UnitUtilization> counted_value(std::string_view unit, const PointR
                          .of_time = factor.has_value()};
 }
 
+/// A unit without a counter could be the bottleneck.
+bool counts_all_units(const PointRecord& point, std::string_view kernel) {
+  return std::ranges::all_of(counted_units,
+                             [&](const CountedUnit& each) { return evaluate(each.use, point, kernel).has_value(); });
+}
+
 Message with_percent(const UnitUtilization& busiest, bool binds) {
   if (!binds) return display_text(busiest, binds);
   const std::string percent = fmt::format("{:.0f}", busiest.value);
@@ -102,6 +108,7 @@ Message with_percent(const UnitUtilization& busiest, bool binds) {
 }  // namespace
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
+  if (!counts_all_units(point, kernel)) return std::nullopt;
   BoundComparison both;
   // Utilization, by either source, of the unit that the other source names.
   double counted_for_predicted = 0;
@@ -118,7 +125,7 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
     take(both.predicted, predicted, true, counted_for_predicted, counted);
     take(both.counted, counted, counted && counted->of_time, predicted_for_counted, predicted);
   }
-  if (both.predicted.metric == nullptr || both.counted.metric == nullptr) return std::nullopt;
+  if (both.predicted.metric == nullptr) return std::nullopt;
   both.predicted_binds = both.predicted.value >= bottleneck_threshold_pct;
   both.counted_binds = both.counted.value >= bottleneck_threshold_pct;
   if (both.predicted_binds) {
@@ -141,15 +148,9 @@ Message display_text(const BoundComparison& both) {
 }
 
 std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {
-  CountedBound bound;
-  for (const CountedUnit& each : counted_units) {
-    const auto counted = counted_value(each.use, point, kernel);
-    if (!counted || (bound.busiest.metric != nullptr && counted->value <= bound.busiest.value)) continue;
-    bound.busiest = *counted;
-  }
-  if (bound.busiest.metric == nullptr) return std::nullopt;
-  bound.binds = bound.busiest.value >= bottleneck_threshold_pct;
-  return bound;
+  if (!counts_all_units(point, kernel)) return std::nullopt;
+  const UnitUtilization busiest = *busiest_unit(point, kernel);
+  return CountedBound{.busiest = busiest, .binds = busiest.value >= bottleneck_threshold_pct};
 }
 
 Message bottleneck_text(const PointRecord& point) {
@@ -182,8 +183,12 @@ std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::st
 }
 
 std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel) {
-  const std::optional<CountedBound> bound = counted_bound(point, kernel);
-  return bound ? std::optional(bound->busiest) : std::nullopt;
+  std::optional<UnitUtilization> busiest;
+  for (const CountedUnit& each : counted_units) {
+    const auto counted = counted_value(each.use, point, kernel);
+    if (counted && (!busiest || counted->value > busiest->value)) busiest = counted;
+  }
+  return busiest;
 }
 
 std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {

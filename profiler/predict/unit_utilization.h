@@ -22,7 +22,7 @@ struct UnitUtilization {
 
 /// All counted units, the busiest first, over the kernel's whole time if known.
 [[nodiscard]] std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::string_view kernel = "all");
-/// Busiest counted unit, as of counted_bound(); empty if none was counted. Excludes issue slots, and the L2 counters,
+/// Busiest counted unit; empty if none was counted. Excludes issue slots, and the L2 counters,
 /// which include traffic between the L2 partitions or underestimate what SMs receive.
 [[nodiscard]] std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
 
@@ -47,6 +47,7 @@ struct BoundComparison {
   /// Both name the same bound, or differ by at most `tie_tolerance_pct` percentage points.
   bool agree = false;
 };
+/// Empty without a prediction, and unless all units were counted.
 [[nodiscard]] std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel = "all");
 inline constexpr double tie_tolerance_pct = 5;
 [[nodiscard]] Message display_text(const BoundComparison&);
@@ -58,11 +59,12 @@ struct CountedBound {
   UnitUtilization busiest;  ///< relative to the kernel's whole time if known
   bool binds = false;
 };
-/// Empty if no unit was counted.
+/// Empty unless all units were counted.
 [[nodiscard]] std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel = "all");
 [[nodiscard]] Message display_text(const CountedBound&);
 
-/// "Bottleneck: Tensor cores, 77% of the time. Top stall: wgmma.", from counters alone; empty if no unit was counted.
+/// "Bottleneck: Tensor cores, 77% of the time. Top stall: wgmma.", from counters alone; empty unless all
+/// units were counted.
 [[nodiscard]] Message bottleneck_text(const PointRecord& point);
 
 inline constexpr std::size_t default_stall_count = 3;

@@ -89,7 +89,7 @@ Figure strip_figure(const Context& context) {
   if (groups.size() > max_rows) groups = analysis::strip_groups(view, lines, false);
   const std::size_t all = groups.size();
   groups.resize(std::min(all, max_rows));
-  const std::string margin = fmt::format("{}", 100 * view.margin);
+  const std::string margin = fmt::format("{:g}", 100 * view.margin);
   StripChart chart{.x_title = text(msg::report::axis_ratio{.base = view.sides.front()->base}),
                    .margin = view.margin,
                    .margin_label = text(msg::report::ratio_margin{.margin = margin}),

@@ -10,6 +10,7 @@
 
 #include "messages/curve_plot.h"
 #include "messages/report.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_panels.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
@@ -26,10 +27,11 @@ using analysis::PlotKind;
 
 /// Returns the read-out of a point: "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125". The first
 /// value is as exported.
-std::string read_out(const std::string& series, const CurvePoint& point, std::string_view unit) {
+std::string read_out(const std::string& series, const std::string& place, const CurvePoint& point,
+                     std::string_view unit) {
   const std::string value = fmt::format("{} {} ({})", exact_text(point.value), unit, value_text(point.value, unit));
-  std::string words = text(msg::report::read_out{
-      .n = exact_text(point.n), .origin = origin_text(point.provenance), .series = series, .value = value});
+  std::string words = text(
+      msg::report::read_out{.origin = origin_text(point.provenance), .place = place, .series = series, .value = value});
   if (point.high > point.low) {
     words +=
         text(msg::report::read_out_spread{.high = value_text(point.high, unit), .low = value_text(point.low, unit)});
@@ -95,8 +97,9 @@ std::vector<CurvePanel> curve_panels(const Context& context, const CurveSet& set
   const auto add_line = [&](CurvePanel& panel, const Curve& curve, Line line) {
     line.provenance = curve.provenance;
     for (const CurvePoint& point : curve.points) {
+      const std::string place = analysis::position_text(set, point.n);
       line.marks.push_back(
-          {point.n, point.value, point.low, point.high, read_out(line.label, point, bytes ? "byte" : "ns")});
+          {point.n, point.value, point.low, point.high, read_out(line.label, place, point, bytes ? "byte" : "ns")});
     }
     panel.chart.lines.push_back(std::move(line));
     panel.curves.push_back(&curve);
@@ -153,10 +156,10 @@ double legend_position(const std::vector<CurvePanel>& panels) {
 }
 
 /// Returns the values of each line at one N: of all panels, then the ratio to the model and the slope of the first.
-Legend legend_of(const std::vector<CurvePanel>& panels, const std::vector<std::string>& titles, const std::string& name,
-                 bool bytes) {
+Legend legend_of(const CurveSet& set, const std::vector<CurvePanel>& panels, const std::vector<std::string>& titles,
+                 const std::string& name, bool bytes) {
   const double n = legend_position(panels);
-  Legend legend{.corner = fmt::format("N {}", length_text(n)), .columns = titles};
+  Legend legend{.corner = fmt::format("{} {}", set.queries ? "n_k" : "N", length_text(n)), .columns = titles};
   if (panels.size() == 1) legend.columns = {name};
   const auto find = [](const CurvePanel& panel, const std::string& label) -> const Curve* {
     const auto line = std::ranges::find(panel.chart.lines, label, &Line::label);
@@ -194,7 +197,8 @@ Legend legend_of(const std::vector<CurvePanel>& panels, const std::vector<std::s
 }
 
 /// Returns the values of later panels divided by those of the first; nullopt if there are none.
-std::optional<LineChart> panel_ratios(const std::vector<CurvePanel>& panels, const std::string& sides) {
+std::optional<LineChart> panel_ratios(const CurveSet& set, const std::vector<CurvePanel>& panels,
+                                      const std::string& sides) {
   const CurvePanel& base = panels.front();
   LineChart chart{.x = base.chart.x,
                   .y = {text(msg::report::axis_panel_ratio{}), Quantity::number, false, false},
@@ -210,12 +214,13 @@ std::optional<LineChart> panel_ratios(const std::vector<CurvePanel>& panels, con
         const auto other = std::ranges::find(of_base->marks, mark.x, &Mark::x);
         if (other == of_base->marks.end()) continue;
         const double value = mark.y / other->y;
-        ratio.marks.push_back({.x = mark.x,
-                               .y = value,
-                               .read_out_text = text(msg::report::panel_ratio{.n = exact_text(mark.x),
-                                                                              .ratio = fmt::format("{:.3f}", value),
-                                                                              .series = line.label,
-                                                                              .sides = sides})});
+        ratio.marks.push_back(
+            {.x = mark.x,
+             .y = value,
+             .read_out_text = text(msg::report::panel_ratio{.place = analysis::position_text(set, mark.x),
+                                                            .ratio = fmt::format("{:.3f}", value),
+                                                            .series = line.label,
+                                                            .sides = sides})});
       }
       if (!ratio.marks.empty()) chart.lines.push_back(std::move(ratio));
     }
@@ -247,12 +252,12 @@ std::optional<Section> curve_section(const Context& context, PlotKind kind, cons
   CurveSet titles;
   for (const CurvePanel& panel : panels) titles.panels.push_back(panel.device);
   const std::vector<std::string> short_titles = analysis::short_panel_titles(titles);
-  figure.legend = legend_of(panels, short_titles, name, bytes);
+  figure.legend = legend_of(set, panels, short_titles, name, bytes);
   if (panels.size() > 1) {
     const std::string percent = fmt::format("{:g}", 100 * analysis::ratio_margin);
     const std::string sides =
         panels.size() == 2 ? fmt::format("{} / {}", short_titles[1], short_titles[0]) : "÷ " + short_titles[0];
-    figure.ratios = panel_ratios(panels, sides);
+    figure.ratios = panel_ratios(set, panels, sides);
     const auto first = figure.legend.columns.begin() + static_cast<std::ptrdiff_t>(panels.size());
     if (figure.ratios) {
       figure.caption += " " + text(msg::report::panel_ratio_key{

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "messages/report.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
@@ -209,8 +210,8 @@ std::vector<Paragraph> device_sentences(const Context& context, const Plot& plot
         const std::string other = text(Nanoseconds(best.value));
         const Message words = msg::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
                                                         .fast_time = other,
-                                                        .n = exact_text(length->first),
                                                         .origin = both_origins_text(slow, best, true),
+                                                        .place = analysis::position_text(set, length->first),
                                                         .ratio = number_text(slow.value / best.value),
                                                         .series = series,
                                                         .slow = with_tile(context, device, *slow.row),

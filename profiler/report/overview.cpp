@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // First page of a report without a compared row: the answer in one paragraph, and a table of at most eight points.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "messages/compare.h"
 #include "messages/report.h"
 #include "profiler/compare/compared_settings.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/impossible_values.h"
@@ -81,8 +83,8 @@ std::string where_of(const Context& context, const ComparablePoint& point) {
 Paragraph bytes_sentence(const Context& context) {
   const Plot* plot = context.plot(PlotKind::bytes);
   if (plot == nullptr) return {};
-  const std::vector<ComparablePoint> rivals =
-      comparable_points(context, curves_of(context, *plot), analysis::Quantity::dram);
+  const analysis::CurveSet set = curves_of(context, *plot);
+  const std::vector<ComparablePoint> rivals = comparable_points(context, set, analysis::Quantity::dram);
   if (rivals.empty()) return {};
   const ComparablePoint& most = rivals.front();
   const ComparablePoint& least = rivals.back();
@@ -96,29 +98,45 @@ Paragraph bytes_sentence(const Context& context) {
                                                 .least_bytes = less,
                                                 .most = series_without_device(context, most.name),
                                                 .most_bytes = more,
-                                                .n = exact_text(most.point.n),
+                                                .place = analysis::position_text(set, most.point.n),
                                                 .ratio = number_text(most.point.value / least.point.value)};
   return sentence(text(words), {{more, most.point.row}, {less, least.point.row}});
 }
 
 /// Returns "FA3 is the fastest at N 4096 on H200: 498 µs, 4.81 times as fast as Naive (2.39 ms).".
-Paragraph time_sentence(const Context& context, const std::vector<ComparablePoint>& rivals) {
+Paragraph time_sentence(const Context& context, const std::vector<ComparablePoint>& rivals, const std::string& place) {
   const ComparablePoint& slowest = rivals.front();
   const ComparablePoint& fastest = rivals.back();
-  if (!(fastest.point.value > 0) ||
-      !differs_significantly(context.table(), slowest.point, fastest.point, analysis::Quantity::time)) {
-    return plain_paragraph(
-        msg::report::no_difference{.device = where_of(context, fastest), .n = exact_text(fastest.point.n)});
-  }
+  const std::string device = where_of(context, fastest);
+  const auto is_slower = [&](const ComparablePoint& rival) {
+    return fastest.point.value > 0 &&
+           differs_significantly(context.table(), rival.point, fastest.point, analysis::Quantity::time);
+  };
+  if (!is_slower(slowest)) return plain_paragraph(msg::report::no_difference{.device = device, .place = place});
+  std::vector<std::string> tied;
+  for (auto rival = rivals.rbegin(); rival != rivals.rend() && !is_slower(*rival); ++rival)
+    tied.push_back(series_without_device(context, rival->name));
+  const std::string series = fmt::format("{}", fmt::join(tied, ", "));
+  const std::string slow = series_without_device(context, slowest.name);
   const std::string least = text(Nanoseconds(fastest.point.value));
   const std::string most = text(Nanoseconds(slowest.point.value));
-  const Message words = msg::report::fastest{.device = where_of(context, fastest),
-                                             .n = exact_text(fastest.point.n),
-                                             .ratio = number_text(slowest.point.value / fastest.point.value),
-                                             .series = series_without_device(context, fastest.name),
-                                             .slowest = series_without_device(context, slowest.name),
-                                             .slowest_time = most,
-                                             .time = least};
+  const std::string ratio = number_text(slowest.point.value / fastest.point.value);
+  Message words = msg::report::fastest{.device = device,
+                                       .place = place,
+                                       .ratio = ratio,
+                                       .series = series,
+                                       .slowest = slow,
+                                       .slowest_time = most,
+                                       .time = least};
+  if (tied.size() > 1) {
+    words = msg::report::fastest_tied{.device = device,
+                                      .place = place,
+                                      .ratio = ratio,
+                                      .series = series,
+                                      .slowest = slow,
+                                      .slowest_time = most,
+                                      .time = least};
+  }
   return sentence(text(words), {{least, fastest.point.row}, {most, slowest.point.row}});
 }
 
@@ -127,10 +145,10 @@ Overview series_overview(const Context& context, Paragraph& answer) {
   const Plot* plot = context.plot(PlotKind::time);
   answer.append(bytes_sentence(context));
   if (plot == nullptr) return {};
-  const std::vector<ComparablePoint> rivals =
-      comparable_points(context, curves_of(context, *plot), analysis::Quantity::time);
+  const analysis::CurveSet set = curves_of(context, *plot);
+  const std::vector<ComparablePoint> rivals = comparable_points(context, set, analysis::Quantity::time);
   if (rivals.empty()) return {};
-  answer.append(time_sentence(context, rivals));
+  answer.append(time_sentence(context, rivals, analysis::position_text(set, rivals.front().point.n)));
   Overview overview{.rows = {}, .caption = msg::report::series_caption{}};
   for (auto rival = rivals.rbegin(); rival != rivals.rend(); ++rival) overview.rows.push_back(*rival->point.row);
   return overview;
@@ -171,7 +189,10 @@ Overview tile_overview(const Context& context, Paragraph& answer) {
   const analysis::ValueColumn& times = context.table().values(metric_key::time_median_ns);
   if (plot == nullptr) return {};
   Overview overview{.rows = {}, .caption = msg::report::tiles_caption{}};
-  std::ranges::copy_if(plot->filter.rows(), std::back_inserter(overview.rows),
+  // One point per tile: the map omits repeated measurements.
+  const std::vector<Row> tiles =
+      analysis::build_tile_map(context.table(), plot->filter.rows(), metric_key::time_median_ns).rows();
+  std::ranges::copy_if(tiles, std::back_inserter(overview.rows),
                        [&](Row row) { return times.has(row) && !analysis::impossible_value(context.table(), row); });
   if (overview.rows.size() < 2) return {};
   std::ranges::stable_sort(overview.rows, {}, [&](Row row) { return times.value(row); });
@@ -179,7 +200,12 @@ Overview tile_overview(const Context& context, Paragraph& answer) {
   const Row slowest = overview.rows.back();
   const std::string least = text(Nanoseconds(times.value(fastest)));
   const std::string most = text(Nanoseconds(times.value(slowest)));
-  const Message words = msg::report::fastest_tile{.ratio = number_text(times.value(slowest) / times.value(fastest)),
+  const std::string n = analysis::lengths_text(context.table().problem(fastest));
+  const std::string series = analysis::short_title(context.table().algorithms(), context.table().algorithm(fastest));
+  const Message words = msg::report::fastest_tile{.device = gpu_of(context, context.table().run_index(fastest)),
+                                                  .n = n,
+                                                  .ratio = number_text(times.value(slowest) / times.value(fastest)),
+                                                  .series = series,
                                                   .slowest = describe(context.table().spec(slowest).tile),
                                                   .slowest_time = most,
                                                   .tile = describe(context.table().spec(fastest).tile),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured, in two lines, and the notes of the appendix: method, caveats and sources.
+// Notes of a report: the measured machines in two lines; method, caveats and sources in the appendix.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

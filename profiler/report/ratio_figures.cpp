@@ -150,7 +150,7 @@ std::optional<LineChart> ratio_chart(const Context& context, const ComparisonVie
 std::optional<Figure> ratio_figure(const Context& context) {
   constexpr std::size_t max_panels = 3;
   const std::vector<ComparisonView>& candidates = context.compared->candidates;
-  const std::string margin = fmt::format("{}", 100 * context.compared->view.margin);
+  const std::string margin = fmt::format("{:g}", 100 * context.compared->view.margin);
   Figure figure{.id = "comparison",
                 .title = text(msg::report::ratio_title{}),
                 .caption = text(msg::report::ratio_key{.margin = margin})};

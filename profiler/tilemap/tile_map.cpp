@@ -508,6 +508,7 @@ std::string place_text(const TileMap& map, TileMap::Place place) {
 FastestTiles fastest_tiles(const TileMap& map) {
   std::optional<TileMap::Place> fastest;
   std::optional<TileMap::Place> next;
+  std::size_t timed = 0;
   const auto is_faster = [&](double value, const std::optional<TileMap::Place>& than) {
     return !than || value < *map.at(*than).value;
   };
@@ -516,19 +517,21 @@ FastestTiles fastest_tiles(const TileMap& map) {
       const TileMap::Place place{row, column};
       const std::optional<double> value = map.at(place).value;
       if (!value) continue;
+      ++timed;
       if (is_faster(*value, fastest)) fastest = place;
       if (slowdown(map, *value) > 1 + plateau_share && is_faster(*value, next)) next = place;
     }
   }
-  return {.fastest = *fastest, .next = next};
+  return {.fastest = *fastest, .next = next, .timed = timed};
 }
 
 Message headline(const TileMap& map) {
   if (!has_slowdowns(map)) return {};
-  const auto [fastest, next] = fastest_tiles(map);
+  const auto [fastest, next, timed] = fastest_tiles(map);
   const std::string tile = place_text(map, fastest);
   const std::string time = text(Nanoseconds(*map.minimum));
   const int percent = static_cast<int>(std::lround(100 * plateau_share));
+  if (timed == 1) return msg::tile_map::headline_single{.tile = tile, .time = time};
   if (!next) return msg::tile_map::headline_alone{.percent = percent, .tile = tile, .time = time};
   return msg::tile_map::headline{.next = place_text(map, *next),
                                  .percent = percent,

@@ -127,6 +127,7 @@ struct TileMap {
 struct FastestTiles {
   TileMap::Place fastest;
   std::optional<TileMap::Place> next = std::nullopt;
+  std::size_t timed = 0;  ///< cells with a time
 };
 /// Pre: has_slowdowns().
 [[nodiscard]] FastestTiles fastest_tiles(const TileMap&);
@@ -145,7 +146,7 @@ struct FastestTiles {
 [[nodiscard]] TileMap build_tile_map(const PointTable&, std::span<const Row> rows, std::string_view metric);
 
 /// Builds the map of times that has this point: its problem, algorithm and device. Without its cell, because a newer
-/// run replaces it, only the point's own run. Empty if there are too few tiles.
+/// run replaces it, only the point's own run. Empty if the point has no tile.
 [[nodiscard]] TileMap build_map_around(const PointTable&, Row);
 
 /// Returns the rows that belong to maps of this layout.

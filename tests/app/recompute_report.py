@@ -192,7 +192,7 @@ class Report:
         rows = [point for point in self.points if point.has_values and point.settings('n') == self.overview]
         value = lambda word: re.search(r'[\d.]+', word)[0]
         bytes_of = {NAMES.get(point.algorithm): point.dram for point in rows if point.dram}
-        expect_equal(found['bytes_n'], found['n'])
+        expect_equal(found['bytes_place'], found['place'])
         self.number(found['bytes_ratio'], bytes_of[found['most']] / bytes_of[found['least']])
         self.quantity(found['most_bytes'], max(bytes_of.values()))
         expect_equal(found['most'], max(bytes_of, key=bytes_of.get))
@@ -387,9 +387,9 @@ def renamed(text, **names):
 SENTENCES = [
     ('# ' + pattern('report.title', devices='NVIDIA H200'), Report.title),
     (r'(?P<date>\d{4}-\d\d-\d\d)', Report.date),
-    (renamed(pattern('report.most_bytes', device='H200', n=COUNT, ratio=NUMBER, most_bytes=QUANTITY, least_bytes=QUANTITY),
-             device='bytes_device', n='bytes_n', ratio='bytes_ratio') + ' '
-     + pattern('report.fastest', device='H200', n=COUNT, ratio=NUMBER, time=QUANTITY, slowest_time=QUANTITY), Report.answer),
+    (renamed(pattern('report.most_bytes', device='H200', place='N ' + COUNT, ratio=NUMBER, most_bytes=QUANTITY, least_bytes=QUANTITY),
+             device='bytes_device', place='bytes_place', ratio='bytes_ratio') + ' '
+     + pattern('report.fastest', device='H200', place='N ' + COUNT, ratio=NUMBER, time=QUANTITY, slowest_time=QUANTITY), Report.answer),
     (OVERVIEW, Report.overview_caption),
     (pattern('report.measured_on', runs=COUNT, points=COUNT), Report.machine),
     (' '.join((pattern('report.clocks'), renamed(pattern('report.is_throttled', points=COUNT, all=COUNT), points='throttled',

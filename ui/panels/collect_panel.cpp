@@ -13,10 +13,12 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
+#include "storage/run_store.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -29,6 +31,17 @@ namespace {
 QString shorten(QString point) {
   static const QRegularExpression constant(QStringLiteral(" (fp16|bf16|batch \\d+|heads \\d+(/\\d+)?|tile)(?= )"));
   return point.remove(constant);
+}
+
+/// Returns whether the file still has the run and the run is not complete; both may have changed since.
+bool is_unfinished(const QString& file, qint64 run) {
+  try {
+    const std::vector<RunSummary> runs = RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs();
+    const auto found = std::ranges::find(runs, run, &RunSummary::id);
+    return found != runs.end() && found->state != StoredRunState::complete;
+  } catch (const FileError&) {
+    return false;
+  }
 }
 
 /// Replaces command-line options in a message by the names of their controls.
@@ -300,6 +313,7 @@ void CollectPanel::discard() {
   progress_->setValue(0);
   progress_->setFormat(qtext(msg::collect_panel::not_started{}));
   validate();
+  if (!discarded || !is_unfinished(discarded->request.database, discarded->run)) return;
   emit edit_requested(discarded->request.database,
                       {QStringLiteral("--run=%1").arg(discarded->run), QStringLiteral("--delete")});
 }
@@ -328,10 +342,13 @@ void CollectPanel::restore(const QJsonObject& state) {
   const QJsonObject saved = state[unfinished_key()].toObject();
   CollectRequest request = CollectRequest::from_state(saved[QStringLiteral("request")].toObject());
   const auto count = [&](const char* key) {
-    return static_cast<std::size_t>(std::max<qint64>(0, saved[QLatin1String(key)].toInteger()));
+    constexpr qint64 most = std::numeric_limits<int>::max();
+    return static_cast<std::size_t>(std::clamp<qint64>(saved[QLatin1String(key)].toInteger(), 0, most));
   };
-  if (collector_.is_running() || !QFileInfo::exists(request.database)) return;
-  unfinished_ = Unfinished{std::move(request), saved[QStringLiteral("run")].toInteger(), count("done"), count("total")};
+  const qint64 run = saved[QStringLiteral("run")].toInteger();
+  if (collector_.is_running() || !QFileInfo::exists(request.database) || !is_unfinished(request.database, run)) return;
+  const std::size_t total = count("total");
+  unfinished_ = Unfinished{std::move(request), run, std::min(count("done"), total), total};
   const bool crashed = saved[QStringLiteral("running")].toBool();
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, unfinished_->total)));
   progress_->setValue(static_cast<int>(unfinished_->done));

@@ -28,6 +28,7 @@ constexpr int panel_gap = 8;
 QLabel* text_label(QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setWordWrap(true);
+  label->setMinimumWidth(1);  // a long word must not widen the panel
   label->setTextFormat(Qt::PlainText);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   return label;

@@ -22,7 +22,7 @@ namespace {
 
 using analysis::TileMap;
 
-/// A point's place in the map of its problem's tiles.
+/// A point's place in the map of its problem's tiles, of which at least two have a time.
 struct TileStanding {
   TileMap map;
   TileMap::Place place;
@@ -39,6 +39,7 @@ std::optional<TileStanding> standing_of(const ShownPoint& point, const PointSet&
   const std::optional<TileMap::Place> place = map.empty() ? std::nullopt : map.index_of(*row);
   if (!place || !has_slowdowns(map) || !map.at(*place).value) return std::nullopt;
   const analysis::FastestTiles best = analysis::fastest_tiles(map);
+  if (best.timed < 2) return std::nullopt;
   return TileStanding{std::move(map), *place, best};
 }
 
@@ -55,9 +56,15 @@ QString comparison_sentence(const TileStanding& tile) {
                                         .slowdown = analysis::slowdown_text(slowdown(map, *map.at(*best.next).value))});
 }
 
+/// An imported name may be long.
+QString short_name(const std::string& algorithm) {
+  constexpr qsizetype most = 40;
+  return shortened(short_title(algorithm), most);
+}
+
 QString problem_text(const ShownPoint& point, const PointRecord& record) {
   const PointSpec& spec = point.spec;
-  QStringList words{short_title(spec.algorithm), QStringLiteral("N ") + format_lengths(spec.problem),
+  QStringList words{short_name(spec.algorithm), QStringLiteral("N ") + format_lengths(spec.problem),
                     QStringLiteral("d %1").arg(spec.problem.d), to_qstring(to_string(spec.problem.pass)),
                     format_mask(spec.problem.mask)};
   PointSpec rest = spec;
@@ -155,11 +162,12 @@ QString occupancy_sentence(const PointSet& points, const TileMap& map, TileMap::
 
 QString headline_causes(const PointSet& points, const TileMap& map, PointRecordReader& records) {
   if (!has_slowdowns(map)) return {};
-  const auto [fastest, next] = analysis::fastest_tiles(map);
+  const auto [fastest, next, timed] = analysis::fastest_tiles(map);
   QStringList sentences;
   if (next) sentences << occupancy_sentence(points, map, fastest, *next, records);
   if (const auto record = records.read(points[map.at(fastest).row]).record; record != nullptr) {
-    sentences << qtext(analysis::bottleneck_text(*record));
+    const Message cause = analysis::bottleneck_text(*record);
+    if (!cause.empty()) sentences << qtext(msg::tile_map::cause_of{.cause = cause, .tile = place_text(map, fastest)});
   }
   sentences.removeAll(QString());
   return sentences.join(QLatin1Char(' '));
@@ -169,7 +177,7 @@ PointSummary summarize_point(const ShownPoint& point, const PointRecord& record,
                              PointRecordReader& records, const std::optional<PinnedPoint>& pinned) {
   PointSummary summary;
   const std::optional<TileStanding> tile = standing_of(point, points);
-  QStringList title{has_tile(point.spec.tile) ? format_tile(point.spec.config()) : short_title(point.spec.algorithm)};
+  QStringList title{has_tile(point.spec.tile) ? format_tile(point.spec.config()) : short_name(point.spec.algorithm)};
   if (const auto time = evaluate(metric_key::time_median_ns, record)) title << format_metric(*time);
   if (record.disposition != Disposition::ok) title << qtext(attnscope::title(record.disposition));
   if (tile) {

@@ -63,6 +63,11 @@ TEST(Curves, HeadlineComparesTheExtremesAtTheLargestCommonN) {
   CurveSet alone = drawn.set;
   std::erase_if(alone.curves, [](const Curve& curve) { return curve.name.algorithm != "fa2"; });
   EXPECT_TRUE(headline(alone).empty());
+  CurveSet equal = drawn.set;
+  for (Curve& curve : equal.curves) {
+    for (CurvePoint& point : curve.points) point.value = 1e9;
+  }
+  EXPECT_TRUE(headline(equal).empty());
 }
 
 TEST(Curves, PlotsSettledBytesIfKnown) {

@@ -66,13 +66,18 @@ std::vector<std::string> column(const Table& table, std::string_view key) {
 }
 
 Message fastest(const std::string& series, const std::string& slowest, const std::string& ratio) {
-  return msg::report::fastest{
-      .device = "*", .n = "*", .ratio = ratio, .series = series, .slowest = slowest, .slowest_time = "*", .time = "*"};
+  return msg::report::fastest{.device = "*",
+                              .place = "*",
+                              .ratio = ratio,
+                              .series = series,
+                              .slowest = slowest,
+                              .slowest_time = "*",
+                              .time = "*"};
 }
 
 Message most_bytes(const std::string& ratio) {
   return msg::report::most_bytes{
-      .device = "*", .least = "*", .least_bytes = "*", .most = "*", .most_bytes = "*", .n = "*", .ratio = ratio};
+      .device = "*", .least = "*", .least_bytes = "*", .most = "*", .most_bytes = "*", .place = "*", .ratio = ratio};
 }
 
 }  // namespace attnscope::report::documents

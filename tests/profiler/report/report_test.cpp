@@ -109,7 +109,10 @@ TEST(Report, TableShowsAtMostEightRows) {
   EXPECT_EQ(tiles.figure->id, "tiles");
   EXPECT_EQ(tiles.table->rows.size(), 8U);
   EXPECT_THAT(tiles.answer.text(),
-              MatchesMessage(msg::report::fastest_tile{.ratio = "*",
+              MatchesMessage(msg::report::fastest_tile{.device = "H200",
+                                                       .n = "*",
+                                                       .ratio = "*",
+                                                       .series = "*",
                                                        .slowest = "*",
                                                        .slowest_time = "*",
                                                        .tile = documents::column(*tiles.table, "tile")[0],
@@ -370,8 +373,42 @@ TEST(Report, NeedsSignificanceForFaster) {
     PointRecord shorter = fixtures::ok_point(fixtures::spec("fa2", 512));
     return document_of({longer, shorter, one, other}).answer.text();
   };
-  EXPECT_THAT(answer_of(1.04), HasSubstr(text(msg::report::no_difference{.device = "H200", .n = "1024"})));
+  EXPECT_THAT(answer_of(1.04), HasSubstr(text(msg::report::no_difference{.device = "H200", .place = "N 1024"})));
   EXPECT_THAT(answer_of(1.2), MatchesMessage(make_message("*{}", text(documents::fastest("FA2", "FA1", "1.20")))));
+}
+
+TEST(Report, NamesAllSeriesThatTieForFastest) {
+  std::vector<PointRecord> records;
+  for (const auto& [algorithm, ns] : {std::pair("fa1", 1e6), std::pair("fa2", 5.01e5), std::pair("fa3", 5e5)}) {
+    for (const std::int64_t n : {512, 1024}) {
+      records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+      for (double& sample : records.back().kernels.front().samples_ns) sample = ns;
+    }
+  }
+  const Message tied = msg::report::fastest_tied{.device = "H200",
+                                                 .place = "N 1024",
+                                                 .ratio = "2",
+                                                 .series = "FA3, FA2",
+                                                 .slowest = "FA1",
+                                                 .slowest_time = "*",
+                                                 .time = "*"};
+  EXPECT_THAT(document_of(records).answer.text(), MatchesMessage(make_message("*{}", text(tied))));
+}
+
+TEST(Report, NamesKeysOfOneQuery) {
+  std::vector<PointRecord> records;
+  for (const char* algorithm : {"fa2", "naive"}) {
+    for (const std::int64_t n : {512, 1024}) {
+      PointSpec spec = fixtures::spec(algorithm, n);
+      spec.problem.n_q = 1;
+      records.push_back(fixtures::ok_point(spec));
+      for (double& sample : records.back().kernels.front().samples_ns) sample *= algorithm[0] == 'n' ? 3 : 1;
+    }
+  }
+  const Document document = document_of(records);
+  EXPECT_THAT(document.answer.text(), HasSubstr("n_k 1024"));
+  EXPECT_THAT(document.answer.text(), Not(HasSubstr("N 1024")));
+  EXPECT_EQ(figure(document, "time").value().legend.corner, "n_k 1k");
 }
 
 TEST(Report, MapsShowValuesAndReasons) {
@@ -439,8 +476,8 @@ TEST(Report, ComparesTwoGpus) {
   const auto slower = [](const std::string& slow, const std::string& fast) {
     return MatchesMessage(Message(msg::report::slower_there{.fast = fast,
                                                             .fast_time = "*",
-                                                            .n = "*",
                                                             .origin = "*",
+                                                            .place = "*",
                                                             .ratio = "*",
                                                             .series = "*",
                                                             .slow = slow,

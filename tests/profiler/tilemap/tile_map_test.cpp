@@ -9,6 +9,7 @@
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/problem_filter.h"
+#include "profiler/units/number_format.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -478,6 +479,23 @@ TEST(Slowdowns, AreOfTimesOfOneProblem) {
   EXPECT_FALSE(has_slowdowns(build_map(table, filter.rows(), compared)));
   EXPECT_TRUE(headline(build_tile_map(table, filter.rows(), metric_key::tflops)).empty());
   EXPECT_FALSE(has_slowdowns(TileMap{}));
+}
+
+TEST(Slowdowns, HeadlineOfOneTimedTileComparesNothing) {
+  std::vector<PointRecord> sweep = fixtures::tile_sweep();
+  bool first = true;
+  for (PointRecord& record : sweep) {
+    if (record.disposition != Disposition::ok || std::exchange(first, false)) continue;
+    record = fixtures::failed_point(record.spec, Disposition::infeasible, "too much shared memory");
+  }
+  const PointTable table = fixtures::Points(sweep).table();
+  ProblemFilter filter(map_facets(), combined_facet(tile_layout().x, tile_layout().y));
+  filter.update(table, table.rows());
+  const TileMap map = build_tile_map(table, filter.rows(), metric_key::time_median_ns);
+  ASSERT_TRUE(has_slowdowns(map));
+  EXPECT_EQ(fastest_tiles(map).timed, 1U);
+  EXPECT_EQ(headline(map), Message(msg::tile_map::headline_single{.tile = place_text(map, fastest_tiles(map).fastest),
+                                                                  .time = text(Nanoseconds(*map.minimum))}));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <QToolButton>
 
 #include "messages/collect_panel.h"
+#include "storage/run_store.h"
 #include "tests/app/local_sshd.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/collect_panel.h"
@@ -138,11 +139,12 @@ class ResumeTest : public ::testing::Test {
   void SetUp() override {
     database = folder.filePath("runs.attnscope");
     fixtures::write_file(database, {{"quick", fixtures::memory_wall(), false}});
+    RunStore::open(database.toStdString(), RunStore::Mode::collect).reopen_run(1);
     QFile script(folder.filePath("collector"));
     ASSERT_TRUE(script.open(QIODevice::WriteOnly));
     PlanEvent plan;
     plan.device_name = "NVIDIA H200";
-    plan.run_id = 7;
+    plan.run_id = 1;
     plan.total = 87;
     const auto line = [](const auto& event) { return " '" + QByteArray::fromStdString(to_json_line(event)) + '\''; };
     script.write("#!/bin/sh\necho \"$@\" >>\"$0.log\"\nprintf '%s\\n'" + line(plan) +
@@ -206,7 +208,25 @@ TEST_F(ResumeTest, CancelledCollectionCanBeResumedOrDiscarded) {
   EXPECT_FALSE(offers_resume(panel));
   ASSERT_EQ(edits.size(), 1);
   EXPECT_EQ(edits[0][0].toString(), database);
-  EXPECT_EQ(edits[0][1].toStringList(), (QStringList{"--run=7", "--delete"}));
+  EXPECT_EQ(edits[0][1].toStringList(), (QStringList{"--run=1", "--delete"}));
+}
+
+TEST_F(ResumeTest, CompletedOrRemovedRunIsNotOffered) {
+  QJsonObject saved;
+  CollectPanel panel;
+  start(panel);
+  stop(panel);
+  saved = panel.state();
+  RunStore::open(database.toStdString(), RunStore::Mode::collect).finish_run(1, StoredRunState::complete);
+  QSignalSpy edits(&panel, &CollectPanel::edit_requested);
+  panel.findChild<QPushButton*>(QStringLiteral("discard"))->click();
+  EXPECT_TRUE(edits.isEmpty()) << "another program completed the run";
+  CollectPanel next;
+  next.restore(saved);
+  EXPECT_FALSE(offers_resume(next));
+  ASSERT_TRUE(QFile::remove(database));
+  next.restore(saved);
+  EXPECT_FALSE(offers_resume(next));
 }
 
 TEST_F(ResumeTest, InterruptedCollectionIsOfferedAtTheNextStart) {

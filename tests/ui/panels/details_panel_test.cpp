@@ -17,12 +17,16 @@
 #include "messages/field.h"
 #include "messages/occupancy.h"
 #include "messages/throttle.h"
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/predict/explored_tables.h"
+#include "profiler/predict/unit_utilization.h"
+#include "profiler/tilemap/tile_map.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/panels/details_panel.h"
+#include "ui/panels/point_summary.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -231,7 +235,11 @@ TEST_F(PointSummaryTest, NamesACountedBottleneck) {
   std::erase_if(tiles, [](const PointRecord& tile) { return tile.spec.algorithm != "fa2"; });
   for (PointRecord& tile : tiles) {
     if (tile.kernels.empty()) continue;
-    for (const auto& [key, value] : {std::pair{"tensor_utilization_pct", 83.4}, std::pair{"stall_gmma", 3.0}}) {
+    for (const auto& [key, value] :
+         {std::pair{"tensor_utilization_pct", 83.4}, std::pair{"xu_utilization_pct", 9.0},
+          std::pair{"fma_utilization_pct", 9.0}, std::pair{"alu_utilization_pct", 9.0},
+          std::pair{"shared_utilization_pct", 9.0}, std::pair{"l2_port_utilization_pct", 9.0},
+          std::pair{"dram_utilization_pct", 9.0}, std::pair{"stall_gmma", 3.0}}) {
       tile.kernels[0].metrics.push_back({key, value, std::string(find_metric(key)->unit), Provenance::measured});
     }
   }
@@ -241,6 +249,34 @@ TEST_F(PointSummaryTest, NamesACountedBottleneck) {
   EXPECT_TRUE(summary.sentences[2].contains(qtext(find_metric("stall_gmma")->label())));
   EXPECT_EQ(summary.values[4].value,
             qtext(msg::details::busiest{.percent = "83", .unit = find_metric("tensor_utilization_pct")->label()}));
+  const Row fastest = by_time("fa2").front().second;
+  const Message cause =
+      msg::tile_map::cause_of{.cause = analysis::bottleneck_text(fixtures::record_of(points()[fastest])),
+                              .tile = tile_of(fastest).toStdString()};
+  const QString causes = headline_causes(points(), analysis::build_map_around(points().table(), fastest), records);
+  EXPECT_TRUE(causes.endsWith(qtext(cause))) << "only one of the two tiles: " << causes.toStdString();
+}
+
+TEST_F(PointSummaryTest, OneTileIsNotTheFastest) {
+  reopen({fixtures::tile_sweep().front()});
+  const PointSummary summary = summary_of(0);
+  EXPECT_FALSE(summary.title.contains(qtext(msg::details::fastest{}))) << summary.title.toStdString();
+  EXPECT_TRUE(summary.values[0].note.isEmpty()) << summary.values[0].note.toStdString();
+  EXPECT_TRUE(summary.sentences.isEmpty()) << summary.sentences.join('|').toStdString();
+}
+
+TEST_F(PointSummaryTest, LongNamesDoNotWidenThePanel) {
+  DetailsPanel& panel = *window.details();
+  panel.show_point(points()[0]);
+  wait_until_idle();
+  const int width = panel.minimumSizeHint().width();
+  PointRecord record = fixtures::tile_sweep().front();
+  record.spec.algorithm = std::string(200, 'w');
+  reopen({record});
+  panel.show_point(points()[0]);
+  wait_until_idle();
+  EXPECT_LE(panel.minimumSizeHint().width(), width);
+  EXPECT_LT(summary_of(0).problem.indexOf(QChar(u'·')), 60);
 }
 
 TEST_F(PointSummaryTest, ComparesWithThePinnedPoint) {

@@ -301,8 +301,11 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   PointRecord point = point_of("recorded", "folds", 2);
   for (KernelRecord& each : point.kernels) {
     std::erase_if(each.metrics, [](const MetricValue& of) { return of.name.starts_with("use_"); });
-    each.metrics.push_back({"shared_utilization_pct", 63, "percent"});
-    each.metrics.push_back({"tensor_utilization_pct", 43, "percent"});
+    for (const auto& [unit, value] :
+         {std::pair{"shared", 63}, std::pair{"tensor", 43}, std::pair{"xu", 9}, std::pair{"fma", 9},
+          std::pair{"alu", 9}, std::pair{"l2_port", 9}, std::pair{"dram", 9}}) {
+      each.metrics.push_back({std::string(unit) + "_utilization_pct", static_cast<double>(value), "percent"});
+    }
   }
   open({point});
   choose("algorithm", "recorded");
