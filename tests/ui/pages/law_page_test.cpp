@@ -85,6 +85,12 @@ TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
   }
   EXPECT_EQ(cell(page, 2, "source"), "modeled");
   EXPECT_EQ(cell(page, 3, "series"), "FA2 · SM↔L2");
+  const QString headline = dynamic_cast<LawPlot*>(page.view())->headline();
+  for (const char* column : {"N", "d", "M"}) {
+    const QString exponent = cell(page, 1, column).section(QLatin1Char(' '), 0, 0);
+    EXPECT_TRUE(headline.contains(QStringLiteral("%1^%2").arg(QLatin1String(column), exponent)))
+        << headline.toStdString();
+  }
 }
 
 TEST_F(LawPageTest, RingsAPointSelectedOnAnotherPage) {

@@ -137,6 +137,22 @@ TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
   EXPECT_TRUE(column(qtext(msg::roofline_page::series{})).contains("FA2"));
 }
 
+TEST_F(RooflinePageTest, HeadlineNamesTheHighestRateOfTheTable) {
+  open();
+  const int rates = place_of(qtext(msg::roofline_page::column_rate{}));
+  const auto rate = [&](int row) { return cell(row, rates).toDouble(); };
+  int highest = 0;
+  for (int row = 1; row < page.table()->model()->rowCount(); ++row) {
+    if (rate(row) > rate(highest)) highest = row;
+  }
+  const QString headline = page.plot()->headline();
+  for (const Message& title : {Message(msg::roofline_page::series{}), Message(msg::roofline_page::column_n{}),
+                               Message(msg::roofline_page::column_rate{})}) {
+    const QString words = cell(highest, place_of(qtext(title)));
+    EXPECT_TRUE(headline.contains(words)) << words.toStdString() << ": " << headline.toStdString();
+  }
+}
+
 TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   open();
   page.show();
