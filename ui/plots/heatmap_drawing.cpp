@@ -464,7 +464,7 @@ void draw_star(QPainter& painter, const QRectF& cell, const QColor& color) {
   const double radius = std::min(5.0, 0.3 * std::min(cell.width(), cell.height()));
   QPainterPath star;
   for (const style::MarkerPoint& tip : style::marker_outline({PlotSlot::star, 0})) {
-    const QPointF at = cell.bottomLeft() + QPointF(radius * (tip.x + 1.8), radius * (tip.y - 1.6));
+    const QPointF at = cell.bottomLeft() + QPointF(radius * (tip.x + 1.3), radius * (tip.y - 1.3));
     star.elementCount() == 0 ? star.moveTo(at) : star.lineTo(at);
   }
   painter.save();

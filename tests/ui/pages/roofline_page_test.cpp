@@ -141,16 +141,18 @@ TEST_F(RooflinePageTest, HeadlineNamesTheHighestRateOfTheTable) {
   open();
   const int rates = place_of(qtext(msg::roofline_page::column_rate{}));
   const auto rate = [&](int row) { return cell(row, rates).toDouble(); };
-  int highest = 0;
-  for (int row = 1; row < page.table()->model()->rowCount(); ++row) {
-    if (rate(row) > rate(highest)) highest = row;
-  }
+  double highest = 0;
+  for (int row = 0; row < page.table()->model()->rowCount(); ++row) highest = std::max(highest, rate(row));
   const QString headline = page.plot()->headline();
-  for (const Message& title : {Message(msg::roofline_page::series{}), Message(msg::roofline_page::column_n{}),
-                               Message(msg::roofline_page::column_rate{})}) {
-    const QString words = cell(highest, place_of(qtext(title)));
-    EXPECT_TRUE(headline.contains(words)) << words.toStdString() << ": " << headline.toStdString();
+  int named = 0;
+  for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
+    if (rate(row) < highest) continue;  // several rows may round to the highest rate
+    const auto names = [&](const Message& title) { return headline.contains(cell(row, place_of(qtext(title)))); };
+    if (names(msg::roofline_page::series{}) && names(msg::roofline_page::column_n{}) &&
+        names(msg::roofline_page::column_rate{}))
+      ++named;
   }
+  EXPECT_EQ(named, 1) << headline.toStdString();
 }
 
 TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {

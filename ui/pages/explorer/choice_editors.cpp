@@ -155,7 +155,7 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
   column->setContentsMargins(0, 0, cell_gap, 0);
   column->setSpacing(2);
   auto* line = new QHBoxLayout();
-  line->setSpacing(6);
+  line->setSpacing(4);
   row.label = new QLabel(label, row.cell);
   row.label->setToolTip(plain_tooltip(help));
   line->addWidget(row.label);
