@@ -138,7 +138,9 @@ QSize LegendPlot::axes_size(const QSize& size, PlotTarget target) const {
 void LegendPlot::place_legend() {
   if (box_ == nullptr || !box_->is_on_screen()) return;
   constexpr int frame = 3;  // Leaves the focus frame of the plot visible.
-  const QRect place = box_->rect() & rect().adjusted(frame, frame, -frame, -frame);
+  QRect place = box_->rect();
+  place.moveBottom(std::min(place.bottom(), rect().bottom() - frame));
+  if (place.left() > frame) place.moveRight(std::min(place.right(), rect().right() - frame));
   if (legend_->geometry() != place) legend_->setGeometry(place);
 }
 
