@@ -219,6 +219,7 @@ struct FoundDifference {
   std::string base;
   std::vector<std::string> others;
   std::size_t rows = 0;
+  std::vector<std::string> values = {};  ///< of the candidates that have this difference
 };
 
 std::vector<FoundDifference> find_differences(const ComparisonView& view) {
@@ -234,11 +235,17 @@ std::vector<FoundDifference> find_differences(const ComparisonView& view) {
         known = found.insert(found.end(), {.name = each.name, .base = display_text(each.base), .others = {}});
       known->rows += each.rows;
       const std::string value = display_text(each.other);
+      known->values.push_back(value);
       const std::string words =
           view.sides.size() > 1 ? text(msg::compare::of_side{.side = side->name, .value = value}) : value;
       if (!value.empty() && std::ranges::find(known->others, words) == known->others.end())
         known->others.push_back(words);
     }
+  }
+  for (FoundDifference& each : found) {
+    if (each.values.size() < view.sides.size() || each.values.front().empty()) continue;
+    const auto equal = [&](const std::string& value) { return value == each.values.front(); };
+    if (std::ranges::all_of(each.values, equal)) each.others = {each.values.front()};
   }
   return found;
 }
@@ -263,7 +270,7 @@ Message head_of(const ComparisonView& view) {
 
 Message differences_of(const ComparisonView& view) {
   std::vector<std::string> words;
-  for (const auto& [name, base, others, rows] : find_differences(view)) {
+  for (const auto& [name, base, others, rows, values] : find_differences(view)) {
     const auto or_none = [](const std::string& value) { return value.empty() ? text(msg::compare::none{}) : value; };
     const std::string other = fmt::format("{}", fmt::join(others, ", "));
     const std::string label = lower_label(text(name));

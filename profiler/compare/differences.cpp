@@ -116,11 +116,11 @@ std::vector<Message> values_of(const std::map<std::string, Message>& side) {
   return values;
 }
 
-/// Returns "NVIDIA H200", with the GPU's ID if the runs used several GPUs of this model.
+/// Returns "NVIDIA H200"; device_title() if the runs used several GPUs of this model.
 std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
   const Run& of_run = table.runs()[run];
   if (!apart || of_run.device_id.empty()) return of_run.device_name;
-  return fmt::format("{} ({})", of_run.device_name, of_run.device_id);
+  return device_title(table, run);
 }
 
 void add_throttling(const PointTable& table, ComparisonResult& result) {

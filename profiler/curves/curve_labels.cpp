@@ -79,10 +79,25 @@ struct SeriesValue {
   double value = 0;
 };
 
-std::vector<SeriesValue> measured_values(const CurveSet& set, double n) {
+bool is_leading_measurement(const Curve& curve) {
+  return curve.kind == CurveKind::measured && curve.name.age == 0;
+}
+
+/// Returns the device of the first panel's measured series; empty if the series have one device.
+std::string first_device(const CurveSet& set) {
+  const Curve* first = nullptr;
+  const auto panel_of = [](const Curve& curve) { return curve.panels.empty() ? 0 : curve.panels.front(); };
+  for (const Curve& curve : set.curves) {
+    const bool measured = is_leading_measurement(curve) && curve.provenance == Provenance::measured;
+    if (measured && (first == nullptr || panel_of(curve) < panel_of(*first))) first = &curve;
+  }
+  return first == nullptr ? std::string() : first->name.device;
+}
+
+std::vector<SeriesValue> measured_values(const CurveSet& set, const std::string& device, double n) {
   std::vector<SeriesValue> values;
   for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
+    if (!is_leading_measurement(curve) || curve.name.device != device) continue;
     if (!values.empty() && values.front().curve->quantity != curve.quantity) continue;
     const auto at = std::ranges::find_if(curve.points, [n](const CurvePoint& point) {
       return point.n == n && point.provenance == Provenance::measured && point.value > 0;
@@ -100,10 +115,11 @@ Message headline(const CurveSet& set) {
   for (const Curve& curve : set.curves) {
     for (const CurvePoint& point : curve.points) positions.insert(point.n);
   }
+  const std::string device = first_device(set);
   std::vector<SeriesValue> values;
   double position = 0;
   for (const double n : positions) {  // descending
-    std::vector<SeriesValue> found = measured_values(set, n);
+    std::vector<SeriesValue> found = measured_values(set, device, n);
     if (found.size() <= values.size()) continue;
     values = std::move(found);
     position = n;
@@ -112,20 +128,28 @@ Message headline(const CurveSet& set) {
   const auto [least, most] = std::ranges::minmax_element(values, {}, &SeriesValue::value);
   constexpr double least_ratio = 1.005;  // shown as 1.01
   if (most->value < least_ratio * least->value) return {};
-  const std::string more = owner_title(most->curve->name);
-  const std::string less = owner_title(least->curve->name);
+  const auto series_title = [](SeriesName name) {
+    name.device.clear();  // the sentence names it once
+    return owner_title(name);
+  };
+  const std::string more = series_title(most->curve->name);
+  const std::string less = series_title(least->curve->name);
   const std::string ratio = number_text(most->value / least->value);
   const std::string place = position_text(set, position);
+  Message found;
   switch (set.ordinate) {
     case Ordinate::bytes:
-      return msg::curves::headline_bytes{
+      found = msg::curves::headline_bytes{
           .less = less, .more = more, .place = place, .quantity = quantity_title(*most->curve), .ratio = ratio};
+      break;
     case Ordinate::time:
-      return msg::curves::headline_time{.less = less, .more = more, .place = place, .ratio = ratio};
+      found = msg::curves::headline_time{.less = less, .more = more, .place = place, .ratio = ratio};
+      break;
     case Ordinate::rate:
-      return msg::curves::headline_rate{.less = less, .more = more, .place = place, .ratio = ratio};
+      found = msg::curves::headline_rate{.less = less, .more = more, .place = place, .ratio = ratio};
+      break;
   }
-  return {};
+  return device.empty() ? found : msg::curves::headline_on{.device = device, .headline = found};
 }
 
 std::string owner_title(const SeriesName& name) {

@@ -8,6 +8,7 @@
 
 #include "messages/bound.h"
 #include "profiler/metrics/model_metrics.h"
+#include "profiler/points/facets.h"
 #include "profiler/predict/speed_of_light.h"
 
 namespace attnscope::analysis {
@@ -153,19 +154,22 @@ std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_
   return CountedBound{.busiest = busiest, .binds = busiest.value >= bottleneck_threshold_pct};
 }
 
+std::string unit_text(const CountedBound& bound) {
+  return lower_label(text(bound.busiest.metric->label()));
+}
+
 Message bottleneck_text(const PointRecord& point) {
   const std::optional<CountedBound> bound = counted_bound(point);
   if (!bound) return {};
   const std::string percent = fmt::format("{:.0f}", bound->busiest.value);
-  const Message unit = bound->busiest.metric->label();
+  const std::string unit = unit_text(*bound);
   const Message base = bound->busiest.of_time ? Message(msg::bound::of_time{}) : Message(msg::bound::of_cycles{});
   const Message found = bound->binds
                             ? Message(msg::bound::bottleneck{.base = base, .percent = percent, .unit = unit})
                             : Message(msg::bound::latency_bound{.base = base, .percent = percent, .unit = unit});
   const std::vector<UnitUtilization> stalls = top_stalls(point, "all", 1);
   if (stalls.empty()) return found;
-  const Message stall = stalls.front().metric->label();
-  return msg::bound::with_stall{.bound = found, .stall = stall};
+  return msg::bound::with_stall{.bound = found, .stall = lower_label(text(stalls.front().metric->label()))};
 }
 
 Message display_text(const CountedBound& bound) {

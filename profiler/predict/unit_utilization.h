@@ -63,7 +63,9 @@ struct CountedBound {
 [[nodiscard]] std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel = "all");
 [[nodiscard]] Message display_text(const CountedBound&);
 
-/// "Bottleneck: Tensor cores, 77% of the time. Top stall: wgmma.", from counters alone; empty unless all
+/// Name of the busiest unit inside a sentence: "shared memory".
+[[nodiscard]] std::string unit_text(const CountedBound&);
+/// "Bottleneck: tensor cores, 77% of the time. Top stall: wgmma.", from counters alone; empty unless all
 /// units were counted.
 [[nodiscard]] Message bottleneck_text(const PointRecord& point);
 

@@ -2,7 +2,7 @@
 #include "ui/pages/problem_page.h"
 
 #include <QHBoxLayout>
-#include <QToolButton>
+#include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -44,11 +44,10 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
   column->setSpacing(5);
   auto* row = new QHBoxLayout;
   row->addWidget(facets_, 1);
-  auto* reset = new QToolButton(this);
+  auto* reset = new QPushButton(qtext(msg::page::reset{}), this);
   reset->setObjectName(QStringLiteral("reset-view"));
-  reset->setText(qtext(msg::page::reset{}));
   reset->setToolTip(plain_tooltip(qtext(msg::page::reset_help{})));
-  connect(reset, &QToolButton::clicked, this, &Page::reset_view);
+  connect(reset, &QPushButton::clicked, this, &Page::reset_view);
   row->addWidget(reset, 0, Qt::AlignTop);
   column->addLayout(row);
   choices().add([this](QJsonObject& state) { state[QStringLiteral("choices")] = facets_->state(); },

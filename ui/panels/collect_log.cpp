@@ -19,7 +19,7 @@ constexpr int kind_role = Qt::UserRole + 1;
 CollectLog::CollectLog(QWidget* parent) : QListWidget(parent) {
   setUniformItemSizes(true);
   setWordWrap(false);
-  setTextElideMode(Qt::ElideRight);
+  setTextElideMode(Qt::ElideMiddle);  // The time is at the end.
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setSelectionMode(QAbstractItemView::ExtendedSelection);
   setMinimumHeight(60);

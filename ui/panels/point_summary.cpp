@@ -132,7 +132,7 @@ std::vector<PointSummary::Value> five_values(const ShownPoint& point, const Poin
   }
   if (const auto bound = analysis::counted_bound(record)) {
     const std::string percent = fmt::format("{:.0f}", bound->busiest.value);
-    const QString busiest = qtext(msg::details::busiest{.percent = percent, .unit = bound->busiest.metric->label()});
+    const QString busiest = qtext(msg::details::busiest{.percent = percent, .unit = analysis::unit_text(*bound)});
     add(PointSummary::Value{.label = qtext(msg::details::bottleneck{}),
                             .value = bound->binds ? busiest : qtext(msg::details::latency_bound{}),
                             .note = bound->binds ? QString() : busiest});

@@ -136,6 +136,13 @@ std::pair<QString, QString> title_lines(const HeatmapTitle& title) {
   return {title.headline, title.what + QStringLiteral(" · ") + title.of};
 }
 
+/// Height of the wrapped causes in a title of this width; 0 without causes.
+double causes_height(const HeatmapDrawing& drawing, double width) {
+  if (drawing.title.causes.isEmpty()) return 0;
+  const QRectF room(0, 0, std::max(1.0, width), 1000);
+  return QFontMetricsF(drawing.font).boundingRect(room, Qt::TextWordWrap, drawing.title.causes).height() + 2;
+}
+
 QFont first_line_font(const HeatmapDrawing& drawing) {
   return drawing.title.headline.isEmpty() ? bold(drawing.font) : headline_font(drawing.font);
 }
@@ -170,11 +177,11 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   const QFontMetricsF small(small_font(drawing.font));
   const double larger = font_scale(drawing.font);
   const double room_for_headline = drawing.title.headline.isEmpty() ? 0 : headline_room * larger;
-  const double room_for_causes = drawing.title.causes.isEmpty() ? 0 : QFontMetricsF(drawing.font).height() + 2;
-  const double title_height =
-      drawing.title.what.isEmpty() ? untitled_height : title_room * larger + room_for_headline + room_for_causes;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
+  const double room_for_causes = causes_height(drawing, area.width() - left - heatmap_right_margin);
+  const double title_height =
+      drawing.title.what.isEmpty() ? untitled_height : title_room * larger + room_for_headline + room_for_causes;
   const bool binned = has_slowdowns(drawing.map);
   const double bar = binned ? 0 : scale_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
   const double key = binned ? bin_height * larger + bin_gap : 0;
@@ -253,7 +260,12 @@ void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const 
   };
   const auto [first, second] = title_lines(drawing.title);
   write(first_font, drawing.colors.text, first);
-  write(drawing.font, drawing.colors.text, drawing.title.causes);
+  if (const double height = causes_height(drawing, width); height > 0) {
+    painter.setFont(drawing.font);
+    painter.setPen(drawing.colors.text);
+    painter.drawText(QRectF(layout.cells.left(), top, width, height), Qt::TextWordWrap, drawing.title.causes);
+    top += height;
+  }
   write(drawing.font, drawing.colors.muted, second);
 }
 
@@ -452,7 +464,7 @@ void draw_star(QPainter& painter, const QRectF& cell, const QColor& color) {
   const double radius = std::min(5.0, 0.3 * std::min(cell.width(), cell.height()));
   QPainterPath star;
   for (const style::MarkerPoint& tip : style::marker_outline({PlotSlot::star, 0})) {
-    const QPointF at = cell.bottomLeft() + QPointF(radius * (tip.x + 1.8), radius * (tip.y - 1.6));
+    const QPointF at = cell.bottomLeft() + QPointF(radius * (tip.x + 1.3), radius * (tip.y - 1.3));
     star.elementCount() == 0 ? star.moveTo(at) : star.lineTo(at);
   }
   painter.save();

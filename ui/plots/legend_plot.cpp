@@ -97,7 +97,7 @@ void LegendPlot::update_legend() {
 
 void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
   update_legend();
-  PointPlot::lay_out({axes_size(size, target).width(), size.height()}, target);
+  PointPlot::lay_out(size, target);
   QCPLayoutGrid* layout = plotLayout();
   if (box_ != nullptr) {
     layout->remove(box_);
@@ -136,8 +136,12 @@ QSize LegendPlot::axes_size(const QSize& size, PlotTarget target) const {
 }
 
 void LegendPlot::place_legend() {
-  if (box_ == nullptr || !box_->is_on_screen() || legend_->geometry() == box_->rect()) return;
-  legend_->setGeometry(box_->rect());
+  if (box_ == nullptr || !box_->is_on_screen()) return;
+  constexpr int frame = 3;  // Leaves the focus frame of the plot visible.
+  QRect place = box_->rect();
+  place.moveBottom(std::min(place.bottom(), rect().bottom() - frame));
+  if (place.left() > frame) place.moveRight(std::min(place.right(), rect().right() - frame));
+  if (legend_->geometry() != place) legend_->setGeometry(place);
 }
 
 void LegendPlot::toggle(const QString& series) {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "messages/curve_plot.h"
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -57,6 +60,18 @@ bool depends_on_clocks(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return false;
   const Metric* metric = find_metric(analysis::metric_of(curve));
   return metric != nullptr && metric->depends_on_clock;
+}
+
+QString throttling_note(const PointSet* points, std::span<const Row> rows) {
+  if (points == nullptr) return {};
+  const analysis::PointTable& table = points->table();
+  const auto throttled =
+      static_cast<std::size_t>(std::ranges::count_if(rows, [&](Row row) { return table.throttled(row); }));
+  if (throttled == 0) return {};
+  const bool of_run =
+      std::ranges::any_of(rows, [&](Row row) { return table.run(row).mostly_throttled.value_or(false); });
+  if (of_run) return qtext(msg::tile_map::run_throttled{});
+  return qtext(msg::curve_plot::throttled_points{.all = rows.size(), .points = throttled});
 }
 
 QFont headline_font(QFont font) {

@@ -6,8 +6,10 @@
 
 #include <qcustomplot.h>
 #include <array>
+#include <span>
 
 #include "ui/models/curve_series.h"
+#include "ui/runs/point_set.h"
 #include "ui/theme/sample.h"
 
 namespace attnscope::ui {
@@ -27,6 +29,8 @@ namespace attnscope::ui {
 
 /// Returns whether throttled clocks affect the curve's values; byte counts do not depend on clocks.
 [[nodiscard]] bool depends_on_clocks(const Curve& curve);
+/// Returns a note on throttled rows: one for a run that was mostly throttled, otherwise their number. Empty: none.
+[[nodiscard]] QString throttling_note(const PointSet* points, std::span<const Row> rows);
 /// Font of a page's result in a sentence.
 [[nodiscard]] QFont headline_font(QFont font);
 /// Font of legends and notes; smaller than the axis font.

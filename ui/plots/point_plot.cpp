@@ -142,7 +142,11 @@ PointPlot::PointPlot(QWidget* parent)
   plotLayout()->addElement(0, 0, head);
   plotLayout()->setRowStretchFactor(0, fixed_row_stretch);
   title_->setMargins({8, 6, 8, 2});
-  for (QCPTextElement* line : {headline_, title_}) line->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
+  for (QCPTextElement* line : {headline_, title_}) {
+    // They extend above a legend beside the axes, without widening the column of the axes.
+    line->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip);
+    line->setMinimumSize(1, 0);
+  }
   addLayer(selection_halo_layer(), layer(QStringLiteral("main")), limAbove);
   addLayer(selection_layer(), layer(selection_halo_layer()), limAbove);
 }

@@ -300,8 +300,8 @@ TEST(Differences, CountEachPairAndSide) {
   const ComparisonResult result = compare_rows(points.table(), {0, 1, 2, 3}, {4, 5});
   ASSERT_EQ(result.pairs.size(), 2U);
   ASSERT_EQ(result.differences.size(), 2U);
-  EXPECT_EQ(display_text(result.differences[0].base), "NVIDIA H200 (GPU-1)");
-  EXPECT_EQ(display_text(result.differences[0].other), "NVIDIA H200 (GPU-2)");
+  EXPECT_EQ(display_text(result.differences[0].base), "H200 (1)");
+  EXPECT_EQ(display_text(result.differences[0].other), "H200 (2)");
   EXPECT_EQ(display_text(result.differences[1].base), "1/2");
   EXPECT_EQ(display_text(result.differences[1].other), "2/2");
 }

@@ -9,9 +9,11 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/compare.h"
+#include "messages/difference.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/stats/verdicts.h"
 #include "tests/message_matchers.h"
@@ -229,6 +231,22 @@ TEST(ComparisonHead, NamesVerdictsAndMean) {
   EXPECT_EQ(two.view.select_side(1).count(Verdict::slower), 1U);
   const PointTable none;
   EXPECT_TRUE(view_of(none, ViewRequest()).answer.empty());
+}
+
+TEST(ComparisonHead, NamesAnEqualDifferenceOfAllCandidatesOnce) {
+  const Case alone({slower});
+  const auto differences = [&](const char* second) {
+    std::vector<std::shared_ptr<const ComparedSide>> sides;
+    for (const char* gpu : {"B", second}) {
+      ComparedSide side = *alone.view.sides.front();
+      side.result.differences = {
+          {.name = msg::difference::gpu{}, .base = {Message::verbatim("A")}, .other = {Message::verbatim(gpu)}}};
+      sides.push_back(std::make_shared<const ComparedSide>(std::move(side)));
+    }
+    return text(view_of(alone.table, std::move(sides)).differences);
+  };
+  EXPECT_EQ(differences("B"), "Also differs: GPU A → B.");
+  EXPECT_EQ(differences("C"), "Also differs: GPU A → B (after), C (after).");
 }
 
 TEST(ComparisonHead, NamesChangesAsRange) {

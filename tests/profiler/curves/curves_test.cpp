@@ -70,6 +70,23 @@ TEST(Curves, HeadlineComparesTheExtremesAtTheLargestCommonN) {
   EXPECT_TRUE(headline(equal).empty());
 }
 
+TEST(Curves, HeadlineComparesSeriesOfTheFirstPanelsGpu) {
+  Drawn drawn(fixtures::memory_wall());
+  const Message alone = headline(drawn.set);
+  const std::vector<Curve> one_gpu = drawn.set.curves;
+  for (Curve& curve : drawn.set.curves) {
+    curve.name.device = "B";
+    curve.panels = {1};
+    for (CurvePoint& point : curve.points) point.value *= 7;
+  }
+  for (Curve curve : one_gpu) {
+    curve.name.device = "A";
+    curve.panels = {0};
+    drawn.set.curves.push_back(std::move(curve));
+  }
+  EXPECT_EQ(headline(drawn.set), Message(msg::curves::headline_on{.device = "A", .headline = alone}));
+}
+
 TEST(Curves, PlotsSettledBytesIfKnown) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const double counted = evaluate(metric_key::dram_bytes, record)->value;

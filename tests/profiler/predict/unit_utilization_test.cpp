@@ -138,9 +138,9 @@ TEST(UnitUtilization, BottleneckTextNamesTheTopStall) {
   EXPECT_TRUE(bottleneck_text(PointRecord{}).empty());
   EXPECT_EQ(
       text(bottleneck_text(all_counted({{"tensor_utilization_pct", 83.4}, {"stall_gmma", 3}, {"stall_wait", 1}}))),
-      "Bottleneck: Tensor cores, 83% of the cycles. Top stall: wgmma.");
+      "Bottleneck: tensor cores, 83% of the cycles. Top stall: wgmma.");
   EXPECT_EQ(text(bottleneck_text(all_counted({{"tensor_utilization_pct", 52}}))),
-            "Latency-bound; busiest unit: Tensor cores, 52% of the cycles.");
+            "Latency-bound; busiest unit: tensor cores, 52% of the cycles.");
   EXPECT_TRUE(bottleneck_text(counted({{"dram_utilization_pct", 85}})).empty()) << "other units may be busier";
   EXPECT_TRUE(bottleneck_text(counted({{"model_tensor_utilization_pct", 90}})).empty()) << "a prediction is no finding";
 }

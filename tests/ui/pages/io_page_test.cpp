@@ -15,6 +15,7 @@
 #include "messages/curve_plot.h"
 #include "messages/curves.h"
 #include "messages/throttle.h"
+#include "messages/tile_map.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/curves/curve_graphs.h"
@@ -325,6 +326,22 @@ TEST_F(IoPageTest, MarksThrottledPoints) {
         << read(1).join('\n').toStdString();
     EXPECT_FALSE(read(0).join(' ').contains(power_cap));
   }
+}
+
+TEST_F(IoPageTest, NamesAThrottledRunOnce) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    records.back().clocks->throttled = n > 1024;
+  }
+  const QString hot = folder.filePath("hot.attnscope");
+  fixtures::write_file(hot, {{"quick", records, false}});
+  ASSERT_NO_FATAL_FAILURE(show({hot}));
+  page.set_ordinate(Ordinate::time);
+  QApplication::processEvents();
+  const QStringList notes = plot->legend_table().content().notes;
+  EXPECT_TRUE(notes.contains(qtext(msg::tile_map::run_throttled{}))) << notes.join('\n').toStdString();
+  EXPECT_FALSE(notes.contains(qtext(msg::curve_plot::throttled_points{.all = 3, .points = 2})));
 }
 
 TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {

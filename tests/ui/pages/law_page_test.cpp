@@ -85,6 +85,14 @@ TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
   }
   EXPECT_EQ(cell(page, 2, "source"), "modeled");
   EXPECT_EQ(cell(page, 3, "series"), "FA2 · SM↔L2");
+  const QString headline = dynamic_cast<LawPlot*>(page.view())->headline();
+  const auto& fit = *page.laws().families[0].reported_fit();
+  for (const auto& [k, variable] : {std::pair(0U, "N"), std::pair(1U, "d"), std::pair(2U, "M")}) {
+    EXPECT_NEAR(cell(page, 1, variable).section(QLatin1Char(' '), 0, 0).toDouble(), fit.exponents.at(k), 1e-3);
+    EXPECT_TRUE(
+        headline.contains(QStringLiteral("%1^%2").arg(QLatin1String(variable), format_number(fit.exponents.at(k)))))
+        << headline.toStdString();
+  }
 }
 
 TEST_F(LawPageTest, RingsAPointSelectedOnAnotherPage) {

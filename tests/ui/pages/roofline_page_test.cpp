@@ -137,6 +137,24 @@ TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
   EXPECT_TRUE(column(qtext(msg::roofline_page::series{})).contains("FA2"));
 }
 
+TEST_F(RooflinePageTest, HeadlineNamesTheHighestRateOfTheTable) {
+  open();
+  const int rates = place_of(qtext(msg::roofline_page::column_rate{}));
+  const auto rate = [&](int row) { return cell(row, rates).toDouble(); };
+  double highest = 0;
+  for (int row = 0; row < page.table()->model()->rowCount(); ++row) highest = std::max(highest, rate(row));
+  const QString headline = page.plot()->headline();
+  int named = 0;
+  for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
+    if (rate(row) < highest) continue;  // several rows may round to the highest rate
+    const auto names = [&](const Message& title) { return headline.contains(cell(row, place_of(qtext(title)))); };
+    if (names(msg::roofline_page::series{}) && names(msg::roofline_page::column_n{}) &&
+        names(msg::roofline_page::column_rate{}))
+      ++named;
+  }
+  EXPECT_EQ(named, 1) << headline.toStdString();
+}
+
 TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   open();
   page.show();

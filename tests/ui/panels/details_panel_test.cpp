@@ -247,8 +247,7 @@ TEST_F(PointSummaryTest, NamesACountedBottleneck) {
   const PointSummary summary = summary_of(by_time("fa2").front().second);
   EXPECT_TRUE(summary.sentences[2].contains("83%")) << summary.sentences.join('|').toStdString();
   EXPECT_TRUE(summary.sentences[2].contains(qtext(find_metric("stall_gmma")->label())));
-  EXPECT_EQ(summary.values[4].value,
-            qtext(msg::details::busiest{.percent = "83", .unit = find_metric("tensor_utilization_pct")->label()}));
+  EXPECT_EQ(summary.values[4].value, qtext(msg::details::busiest{.percent = "83", .unit = "tensor cores"}));
   const Row fastest = by_time("fa2").front().second;
   const Message cause =
       msg::tile_map::cause_of{.cause = analysis::bottleneck_text(fixtures::record_of(points()[fastest])),

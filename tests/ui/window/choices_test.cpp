@@ -137,7 +137,7 @@ TEST_F(ChoicesTest, AnotherFileMovesNoChoice) {
 TEST_F(ChoicesTest, ResetViewMakesChoicesAutomatic) {
   choose_absent();
   ASSERT_FALSE(curves().has_plot());
-  auto* reset = curves().findChild<QToolButton*>(QStringLiteral("reset-view"));
+  auto* reset = curves().findChild<QPushButton*>(QStringLiteral("reset-view"));
   ASSERT_NE(reset, nullptr);
   QTest::mouseClick(reset, Qt::LeftButton);
   wait_until_idle();

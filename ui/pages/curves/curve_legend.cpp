@@ -133,7 +133,7 @@ QStringList CurveLegend::notes() const {
   bool model = false;
   bool simulated = false;
   std::size_t points = 0;
-  std::size_t throttled = 0;
+  std::vector<Row> clocked;  // rows whose values depend on clocks
   std::size_t extrapolated = 0;
   for (const Curve& curve : set_->curves) {
     model = model || curve.kind == CurveKind::model;
@@ -141,7 +141,7 @@ QStringList CurveLegend::notes() const {
     simulated = simulated || is_simulated(curve.provenance);
     for (const CurvePoint& point : curve.points) {
       ++points;
-      if (point.throttled && depends_on_clocks(curve)) ++throttled;
+      if (point.row && depends_on_clocks(curve)) clocked.push_back(*point.row);
       if (point.provenance == Provenance::extrapolated) ++extrapolated;
     }
   }
@@ -151,7 +151,8 @@ QStringList CurveLegend::notes() const {
   if (!set_->boundaries.empty()) keys << qtext(msg::curve_plot::band{});
   QStringList notes;
   if (!keys.isEmpty()) notes << keys.join(QStringLiteral(" · "));
-  if (throttled > 0) notes << qtext(msg::curve_plot::throttled_points{.all = points, .points = throttled});
+  if (const QString throttling = throttling_note(set_->points.get(), clocked); !throttling.isEmpty())
+    notes << throttling;
   if (extrapolated > 0) notes << qtext(msg::curve_plot::extrapolated_points{.all = points, .points = extrapolated});
   const bool by_construction = simulated && ratios_ && set_->ordinate == Ordinate::time && !set_->axis;
   if (by_construction) notes << qtext(msg::curve_plot::times_by_construction{});

@@ -9,6 +9,7 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
 
 #include "messages/explorer_page.h"
 #include "ui/text/qtext.h"
@@ -40,15 +41,56 @@ int CardLayout::height_of(const QLayoutItem& item, int width) const {
   return item.hasHeightForWidth() ? item.heightForWidth(width) : item.sizeHint().height();
 }
 
+namespace {
+
+/// Assignment of items to columns: the number of the column of each item.
+using Assignment = std::vector<std::size_t>;
+
+int height_of(const Assignment& columns_of, const std::vector<int>& heights, int spacing) {
+  std::vector<int> columns(heights.size(), -spacing);
+  for (std::size_t i = 0; i < heights.size(); ++i) columns[columns_of[i]] += heights[i] + spacing;
+  return *std::ranges::max_element(columns);
+}
+
+/// Changes to the next assignment; false after the last one. The first two items stay at the top of their columns.
+bool advance(Assignment& columns_of, std::size_t columns) {
+  constexpr std::size_t fixed = 2;
+  for (std::size_t i = columns_of.size(); i-- > fixed;) {
+    if (++columns_of[i] < columns) return true;
+    columns_of[i] = 0;
+  }
+  return false;
+}
+
+Assignment lowest(const std::vector<int>& heights, std::size_t columns, int spacing) {
+  Assignment tried(heights.size(), 0);
+  if (columns > 1 && heights.size() > 1) tried[1] = 1;
+  Assignment best = tried;
+  if (columns < 2) return best;
+  int least = height_of(best, heights, spacing);
+  while (advance(tried, columns)) {
+    const int height = height_of(tried, heights, spacing);
+    if (height >= least) continue;
+    least = height;
+    best = tried;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::vector<CardLayout::Column> CardLayout::columns(int width) const {
   const int each = width_of_column(width);
-  std::vector<Column> columns(static_cast<std::size_t>((width + spacing()) / (each + spacing())));
-  if (columns.empty()) columns.resize(1);
-  for (QLayoutItem* item : items_) {
-    if (item->isEmpty()) continue;
-    Column& shortest = *std::ranges::min_element(columns, {}, &Column::height);
-    shortest.height += height_of(*item, each) + (shortest.items.empty() ? 0 : spacing());
-    shortest.items.push_back(item);
+  std::vector<Column> columns(static_cast<std::size_t>(std::max(1, (width + spacing()) / (each + spacing()))));
+  std::vector<QLayoutItem*> shown;
+  std::ranges::copy_if(items_, std::back_inserter(shown), [](const QLayoutItem* item) { return !item->isEmpty(); });
+  std::vector<int> heights;
+  for (const QLayoutItem* item : shown) heights.push_back(height_of(*item, each));
+  const Assignment columns_of = lowest(heights, columns.size(), spacing());
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    Column& column = columns[columns_of[i]];
+    column.height += heights[i] + (column.items.empty() ? 0 : spacing());
+    column.items.push_back(shown[i]);
   }
   return columns;
 }

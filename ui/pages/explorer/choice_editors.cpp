@@ -26,6 +26,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int slider_width = 120;
+constexpr int cell_gap = 1;  ///< In addition to the spacing of the flow.
 constexpr int kib = 1024;
 constexpr int largest_int = std::numeric_limits<int>::max();
 
@@ -90,7 +91,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
   folded_ = true;
   add_those([](const Field& field) { return field.role != FieldRole::algorithm && field.role != FieldRole::tile; });
   add_what_if();
-  add_more(QStringLiteral("more-problem"));
+  add_more(QStringLiteral("more-problem"), qtext(msg::explorer_page::more_problem{}));
   group_ = Group::tile;
   folded_ = false;
   add_those([](const Field& field) { return field.role == FieldRole::tile; });
@@ -98,7 +99,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
   for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
   add_m();
   add_padding();
-  add_more(QStringLiteral("more-tile"));
+  add_more(QStringLiteral("more-tile"), qtext(msg::explorer_page::more_tile{}));
   show_rows(nullptr);
 }
 
@@ -133,10 +134,11 @@ void ChoiceEditors::build_groups() {
   column->addWidget(rule_label_);
 }
 
-void ChoiceEditors::add_more(const QString& name) {
+void ChoiceEditors::add_more(const QString& name, const QString& accessible_name) {
   GroupBox& box = box_of(group_);
   box.more = new QToolButton(this);
   box.more->setObjectName(name);
+  box.more->setAccessibleName(accessible_name);
   box.more->setCheckable(true);
   connect(box.more, &QToolButton::toggled, this, [this] { show_rows(nullptr); });
   box.flow->addWidget(box.more);
@@ -150,10 +152,10 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
   row.widgets = std::move(widgets);
   row.cell = new QWidget(this);
   auto* column = new QVBoxLayout(row.cell);
-  column->setContentsMargins(0, 0, 8, 0);
+  column->setContentsMargins(0, 0, cell_gap, 0);
   column->setSpacing(2);
   auto* line = new QHBoxLayout();
-  line->setSpacing(6);
+  line->setSpacing(4);
   row.label = new QLabel(label, row.cell);
   row.label->setToolTip(plain_tooltip(help));
   line->addWidget(row.label);
@@ -221,7 +223,7 @@ QComboBox* ChoiceEditors::add_combo_box(const QString& name, const QString& labe
   combo->setEditable(free);
   combo->setInsertPolicy(QComboBox::NoInsert);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  combo->setMinimumContentsLength(8);
+  combo->setMinimumContentsLength(6);
   ignore_unfocused_wheel(combo);
   if (free) {
     connect(combo->lineEdit(), &QLineEdit::editingFinished, this,

@@ -66,7 +66,7 @@ class ChoiceEditors : public QWidget {
 
   void build_groups();
   /// Adds the button More to the group whose rows were added.
-  void add_more(const QString& name);
+  void add_more(const QString& name, const QString& accessible_name);
   [[nodiscard]] GroupBox& box_of(Group group) { return boxes_[static_cast<std::size_t>(group)]; }
   /// Shows the editors that apply, and counts the folded ones that differ from their defaults.
   void show_rows(const ExplorerChoices* choices);

@@ -138,8 +138,27 @@ void LawPlot::draw_contents() {
   const std::string problem = set_.problem.toStdString();
   title_text_ = qtext(msg::law_page::plot_title{.level = level, .problem = problem});
   if (drawn_.empty()) return;
+  headline_text_ = headline_of_fit();
   key_text_ = qtext(msg::law_page::growth_key{});
   draw_growth();
+}
+
+QString LawPlot::headline_of_fit() const {
+  for (const std::size_t place : drawn_) {
+    const LawFamily& family = set_.families[place];
+    const PowerLawFit* fit = family.reported_fit();
+    if (fit == nullptr || is_simulated(family.provenance)) continue;
+    QStringList grown;
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+      grown << QStringLiteral("%1^%2").arg(to_qstring(to_string(variables.at(k))), format_number(fit->exponents[k]));
+    }
+    return qtext(msg::law_page::headline{.algorithm = family_title(set_, family).toStdString(),
+                                         .fit = grown.join(QLatin1Char(' ')).toStdString(),
+                                         .law = family.law.text,
+                                         .level = text(analysis::level_title(level_)),
+                                         .title = family.law.title});
+  }
+  return {};
 }
 
 QCPAxisRect* LawPlot::add_panel(const QString& heading, const QString& x_label) {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "messages/curve_plot.h"
 #include "messages/roofline_page.h"
+#include "profiler/points/facets.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/markers.h"
 #include "ui/text/format.h"
@@ -113,8 +113,25 @@ void RooflinePlot::draw_contents() {
   const std::string level = level_label(set_.level).toStdString();
   title_text_ = qtext(msg::roofline_page::plot_title{
       .device = set_.device.toStdString(), .level = level, .problem = set_.problem.toStdString()});
+  headline_text_ = headline_of_marks();
   xAxis->setLabel(qtext(msg::roofline_page::intensity_axis{.level = level}));
   yAxis->setLabel(qtext(msg::roofline_page::rate_axis{}));
+}
+
+QString RooflinePlot::headline_of_marks() const {
+  const auto rate = [this](const Mark& mark) { return point_of(mark).flops_per_second(); };
+  const auto highest = std::ranges::max_element(marks_, {}, rate);
+  if (highest == marks_.end()) return {};
+  const RooflinePoint& point = point_of(*highest);
+  const std::string n = analysis::lengths_text(points_->table().problem(point.row));
+  const std::string series = series_title(set_, series_of(*highest)).toStdString();
+  const std::string peak = text(FlopsPerSecond(point.flops_per_second()));
+  if (point.shares.empty()) return qtext(msg::roofline_page::headline_alone{.n = n, .rate = peak, .series = series});
+  return qtext(msg::roofline_page::headline{.n = n,
+                                            .percent = text(Share(point.roof_share())),
+                                            .rate = peak,
+                                            .roof = to_string(point.shares.front().bound),
+                                            .series = series});
 }
 
 void RooflinePlot::reset_view() {
@@ -238,19 +255,19 @@ void RooflinePlot::label_ends(std::size_t place) {
 QStringList RooflinePlot::notes() const {
   bool modeled = false;
   bool executed = false;
-  std::size_t throttled = 0;
+  std::vector<Row> rows;
   for (const Mark& mark : marks_) {
     const RooflinePoint& point = point_of(mark);
     modeled = modeled || point.model_intensity(set_.level).has_value();
     executed = executed || shows_executed_flops(point.executed_ratio());
-    if (point.throttled) ++throttled;
+    rows.push_back(point.row);
   }
   QStringList keys;
   if (modeled) keys << qtext(msg::roofline_page::key_closed_form{});
   if (executed) keys << qtext(msg::roofline_page::key_executed{});
   QStringList notes;
   if (!keys.isEmpty()) notes << keys.join(QStringLiteral(" · "));
-  if (throttled > 0) notes << qtext(msg::curve_plot::throttled_points{.all = marks_.size(), .points = throttled});
+  if (const QString throttling = throttling_note(points_.get(), rows); !throttling.isEmpty()) notes << throttling;
   return notes;
 }
 

@@ -40,6 +40,8 @@ class RooflinePlot : public LegendPlot {
   void draw_theory(std::size_t place);
   void label_ends(std::size_t place);
   /// Explains marks in the legend.
+  /// Returns the highest rate of the drawn points and its share of the nearest roof; empty without points.
+  [[nodiscard]] QString headline_of_marks() const;
   [[nodiscard]] QStringList notes() const;
   /// N of the legend's values: under the pointer, else the last one.
   [[nodiscard]] std::optional<std::int64_t> legend_length() const;
