@@ -54,7 +54,8 @@ TEST_F(ReportCommand, output_is_reproducible) {
   const Outcome outcome = expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.html"}));
   EXPECT_EQ(outcome.out + outcome.err, "");
   const std::string page = content(folder_ / "a.html");
-  EXPECT_THAT(page, AllOf(HasSubstr("Simulated: 24 of 24 points with a result."), HasSubstr("<svg"), HasSubstr("id=\"row-1\"")));
+  EXPECT_THAT(page, AllOf(HasSubstr("Simulated: 24 of 24 points with a result."), HasSubstr("<svg"),
+                          HasSubstr("id=\"row-1\"")));
   EXPECT_EQ(run(folder_, {"report", file, "-o", folder_ / "b.html"}).exit_code, 0);
   EXPECT_EQ(page, content(folder_ / "b.html"));
 }
