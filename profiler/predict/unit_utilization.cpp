@@ -164,9 +164,8 @@ Message bottleneck_text(const PointRecord& point) {
   const std::string percent = fmt::format("{:.0f}", bound->busiest.value);
   const std::string unit = unit_text(*bound);
   const Message base = bound->busiest.of_time ? Message(msg::bound::of_time{}) : Message(msg::bound::of_cycles{});
-  const Message found = bound->binds
-                            ? Message(msg::bound::bottleneck{.base = base, .percent = percent, .unit = unit})
-                            : Message(msg::bound::latency_bound{.base = base, .percent = percent, .unit = unit});
+  Message found = bound->binds ? Message(msg::bound::bottleneck{.base = base, .percent = percent, .unit = unit})
+                               : Message(msg::bound::latency_bound{.base = base, .percent = percent, .unit = unit});
   const std::vector<UnitUtilization> stalls = top_stalls(point, "all", 1);
   if (stalls.empty()) return found;
   return msg::bound::with_stall{.bound = found, .stall = lower_label(text(stalls.front().metric->label()))};

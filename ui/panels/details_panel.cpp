@@ -25,7 +25,7 @@ namespace {
 constexpr int panel_margin = 12;
 constexpr int panel_gap = 8;
 
-QLabel* text_label(QWidget* parent) {
+QLabel* summary_label(QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setWordWrap(true);
   label->setMinimumWidth(1);  // a long word must not widen the panel
@@ -75,10 +75,10 @@ void DetailsPanel::build_column() {
   auto* column = new QVBoxLayout(column_);
   column->setContentsMargins(panel_margin, panel_gap, panel_margin, panel_gap);
   column->setSpacing(panel_gap);
-  title_ = text_label(column_);
-  problem_ = text_label(column_);
-  sentences_ = text_label(column_);
-  values_ = text_label(column_);
+  title_ = summary_label(column_);
+  problem_ = summary_label(column_);
+  sentences_ = summary_label(column_);
+  values_ = summary_label(column_);
   values_->setTextFormat(Qt::RichText);
   for (QLabel* label : {title_, problem_, sentences_, values_}) column->addWidget(label);
   column->addWidget(make_buttons());

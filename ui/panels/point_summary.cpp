@@ -87,7 +87,7 @@ QString pin_sentence(const ShownPoint& point, const PointRecord& record, const P
                                          .title = pinned.title.toStdString()});
 }
 
-QString ratio_text(double ratio) {
+QString factor_text(double ratio) {
   return format_number(ratio);
 }
 
@@ -97,7 +97,7 @@ std::optional<PointSummary::Value> bytes_value(const QString& label, const std::
   if (!bytes) return std::nullopt;
   PointSummary::Value value{.label = label, .value = format_metric(*bytes)};
   if (ratio) {
-    const std::string times = ratio_text(ratio->value).toStdString();
+    const std::string times = factor_text(ratio->value).toStdString();
     value.note = compulsory ? qtext(msg::details::of_compulsory{.ratio = times})
                             : qtext(msg::details::of_model{.ratio = metric_text(*ratio)});
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int narrowest = 110;
 constexpr int widest = 420;
-constexpr int gap = 8;
+constexpr int field_gap = 8;
 
 }  // namespace
 
@@ -47,7 +47,8 @@ void FilterPlace::place() {
   const bool moves = std::exchange(low_, low) != low;
   // Without icons, more of the filter fits.
   if (moves) tabs_.setIconSize(low ? QSize(0, 0) : QSize());
-  query_.set_compact(low ? std::clamp(tabs_.width() - tabs_.tabBar()->sizeHint().width() - gap, narrowest, widest) : 0);
+  query_.set_compact(low ? std::clamp(tabs_.width() - tabs_.tabBar()->sizeHint().width() - field_gap, narrowest, widest)
+                         : 0);
   if (!moves) return;
   if (low) {
     tabs_.setCornerWidget(&query_, Qt::TopRightCorner);
