@@ -85,7 +85,7 @@ std::vector<CardLayout::Column> CardLayout::columns(int width) const {
   std::vector<QLayoutItem*> shown;
   std::ranges::copy_if(items_, std::back_inserter(shown), [](const QLayoutItem* item) { return !item->isEmpty(); });
   std::vector<int> heights;
-  heights.reserve(static_cast<std::size_t>(shown.size()));
+  heights.reserve(shown.size());
   for (const QLayoutItem* item : shown) heights.push_back(height_of(*item, each));
   const Assignment columns_of = lowest(heights, columns.size(), spacing());
   for (std::size_t i = 0; i < shown.size(); ++i) {
