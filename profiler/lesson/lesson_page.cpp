@@ -103,7 +103,7 @@ class Page {
     add_claims();
     add_results();
     add_glossary();
-    return head("attnscope lesson", label_text("lesson")) +
+    return head(label_text("lesson")) +
            fmt::format(
                "<noscript><style>section{{display:block}}</style></noscript></head>\n<body "
                "data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
@@ -117,42 +117,17 @@ class Page {
                data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
   }
 
-  std::string answers() {
-    std::string html;
-    for (const Step& step : texts_.steps) {
-      const Setting setting = vary_setting(step.setting, options_.seed);
-      const MarkRenderer line = line_of(setting);
-      std::string questions;
-      for (const Block& block : step.blocks) {
-        const Question& q = block.question;
-        if (block.kind != Block::Kind::question || !has_question_data(q, setting, evidence_)) continue;
-        const std::vector<std::size_t> order = shuffled_choices(q, options_.seed);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-          const Choice& choice = q.choices[order[i]];
-          if (!choice.right) continue;
-          questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"explanation\">{}</p>\n",
-                                   line_html(q.prompt, line), letter(i), line_html(choice.text, line),
-                                   line_html(choice.explanation, line));
-        }
-      }
-      if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
-    }
-    return head("attnscope lesson answers", label_text("answers")) +
-           fmt::format("</head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
-                       label_text("lesson"), label_text("answers"), html, data_note());
-  }
-
  private:
-  /// Returns the start of both pages; blocks network requests.
-  std::string head(std::string_view generator, std::string_view title) const {
+  /// Blocks network requests.
+  std::string head(std::string_view title) const {
     return fmt::format(
         "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
-        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"{}\">\n<meta name=\"viewport\" "
+        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"attnscope lesson\">\n<meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\">\n<meta "
         "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
         "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>:root{{{}}}"
         "[data-theme=dark]{{color-scheme:dark;{}}}{}</style>",
-        markup(texts_.language), generator, title, style::css_properties(false), style::css_properties(true),
+        markup(texts_.language), title, style::css_properties(false), style::css_properties(true),
         embedded_lesson("web/lesson.css"));
   }
 
@@ -162,7 +137,8 @@ class Page {
     constexpr std::string_view last = "web/start.js";
     std::string all = "'use strict';\n(() => {\n" + std::string(embedded_lesson(first));
     for (const EmbeddedText& each : embedded_lesson()) {
-      if (each.path.ends_with(".js") && each.path != first && each.path != last) all += each.text;
+      if (each.path.starts_with("web/") && each.path.ends_with(".js") && each.path != first && each.path != last)
+        all += each.text;
     }
     return all + std::string(embedded_lesson(last)) + "})();\n";
   }
@@ -381,71 +357,12 @@ class Page {
   void add_claims() {
     begin("claims", texts_.label_text("claims"), next_number());
     sections_ += fmt::format("<h2>{}</h2>\n", label_text("claims"));
-    for (const Claim& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
-    sections_ += "</section>\n";
-  }
-
-  std::string card_html(const Claim& card) {
-    const Verdict verdict = judge(card, evidence_);
     const Setting setting;
-    const std::string body = "<div class=\"claim-text\">" + markdown_html(card.text, line_of(setting)) + "</div>";
-    std::string choices;
-    for (const Outcome outcome : outcomes) {
-      choices +=
-          fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
-                      markup(card.id), to_string(outcome), label_text(to_string(outcome)));
+    for (const Claim& card : texts_.claims) {
+      sections_ +=
+          claim_html(card, judge(card, evidence_), evidence_, texts_, line_of(setting)) + std::exchange(new_terms_, {});
     }
-    return fmt::format(
-        "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>{}"
-        "<fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button class=\"lock\" disabled>{}</button>"
-        "<button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" hidden>{}</div></article>\n",
-        markup(card.id), to_string(verdict.outcome), markup(card.title), label_text("source"), markup(card.source),
-        body, label_text("your_outcome"), choices, label_text("lock"), label_text("reveal"), verdict_html(verdict));
-  }
-
-  /// Returns "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2".
-  std::string data_text(const DataSummary& of) const {
-    std::vector<std::string> parts;
-    if (!of.own.empty())
-      parts.push_back(fmt::format("{} {}", texts_.label_text("own_kernels"), fmt::join(of.own, ", ")));
-    if (!of.others.empty())
-      parts.push_back(fmt::format("{} {}", texts_.label_text("others_kernels"), fmt::join(of.others, ", ")));
-    parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
-    if (!of.level.empty()) parts.push_back(texts_.translated(of.level));
-    return markup(fmt::format("{}", fmt::join(parts, " · ")));
-  }
-
-  std::string verdict_html(const Verdict& verdict) const {
-    const std::string of = data_text(verdict.of);
-    const bool testable = verdict.outcome != Outcome::not_testable;
-    std::string html =
-        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"prediction-result\"></p>", to_string(verdict.outcome),
-                    label_text(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
-    if (!verdict.explanation.empty()) {
-      const std::string& detail = verdict.detail;  // for `elsewhere`: the author's text
-      html += fmt::format("<p>{} {}</p>", label_text(verdict.explanation),
-                          markup(verdict.explanation == "elsewhere" ? detail : texts_.translated(detail)));
-    }
-    if (!testable && !verdict.figures.empty() && !of.empty())
-      html += fmt::format("<p>{} {}</p>", label_text("beside_it"), of);
-    std::string rows;
-    for (const ClaimFigure& figure : verdict.figures) {
-      rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>",
-                          label_text(figure.label), markup(format_figure(figure.value, figure.unit)),
-                          markup(texts_.translated(figure.of)), label_text(origin(figure)));
-    }
-    if (!rows.empty()) html += "<table>" + rows + "</table>";
-    if (verdict.points.empty()) return html;
-    std::vector<Row> points = verdict.points;
-    std::ranges::sort(points);
-    points.erase(std::unique(points.begin(), points.end()), points.end());
-    html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), label_text("points_used"));
-    constexpr std::size_t most_named = 12;
-    for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
-      html += fmt::format("<li>{}</li>", markup(texts_.translated(describe(evidence_.points.spec(points[i])))));
-    }
-    if (points.size() > most_named) html += "<li>…</li>";
-    return html + "</ul></details>";
+    sections_ += "</section>\n";
   }
 
   void add_results() {
@@ -481,10 +398,6 @@ class Page {
 
 std::string lesson_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
   return Page(texts, evidence, options).all();
-}
-
-std::string answers_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
-  return Page(texts, evidence, options).answers();
 }
 
 }  // namespace attnscope::analysis::lesson

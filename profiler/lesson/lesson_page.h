@@ -24,9 +24,6 @@ struct WebOptions {
 /// Returns the page. Pictures without data are replaced by a note.
 [[nodiscard]] std::string lesson_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
-/// Returns the answer sheet: correct choices with letters, for the same seed.
-[[nodiscard]] std::string answers_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
-
 /// Returns the frames of every algorithm, mask and choice of a step as JSON.
 [[nodiscard]] std::string player_frames_json(const LessonTexts&, const PlayerSettings&, const Evidence&);
 /// Returns, for every algorithm of `play` and each measured N, time, DRAM bytes and the order of S tiles as JSON.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
+#include "profiler/lesson/front_matter_reader.h"
 
 namespace attnscope::analysis::lesson {
 

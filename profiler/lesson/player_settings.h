@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
+#include "profiler/lesson/front_matter_reader.h"
 #include "profiler/lesson/player.h"
 
 namespace attnscope::analysis::lesson {

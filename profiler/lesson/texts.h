@@ -3,7 +3,9 @@
 //   LANG/words.md            texts of buttons and labels, one per line of the front matter
 //   LANG/glossary.md         definitions of [[terms]], one per line of the front matter
 //   LANG/step-*.md           a step; sorted by `order`
-//   claims/*.md              a card: only a front matter, with `title.LANG` and `text.LANG`
+//   LANG/plan.json           the lecturer's plan
+//   claims/*.json            a claim
+//   homework/*.json          a homework question
 // A custom file replaces a built-in one of the same path. Invalid files are skipped and reported with the line. Unknown
 // keys in a step's front matter are reported and ignored.
 #pragma once
@@ -15,7 +17,9 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
+#include "profiler/lesson/homework.h"
 #include "profiler/lesson/lesson_values.h"
+#include "profiler/lesson/plan.h"
 #include "profiler/lesson/player_settings.h"
 
 namespace attnscope::analysis::lesson {
@@ -55,6 +59,8 @@ struct LessonTexts {
   std::map<std::string, std::string, std::less<>> terms{};  ///< glossary: one sentence per term
   std::vector<Step> steps{};
   std::vector<Claim> claims{};
+  std::vector<HomeworkQuestion> homework{};
+  LessonPlan plan{};
   std::vector<TextProblem> problems{};
 
   /// Returns the key in brackets if there is no text.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
@@ -69,22 +70,26 @@ TEST_F(LessonExport, WritesAPageInEitherLanguage) {
 }
 
 TEST_F(LessonExport, ClaimsHaveOutcomes) {
-  const std::string page = exported_page(folder_);
-  const auto outcome = [&](const std::string& id) {
-    std::smatch found;
-    const std::regex card("data-id=\"claim-" + id + "\" data-outcome=\"([a-z-]+)\"");
-    return std::regex_search(page, found, card) ? found[1].str() : "none";
+  // Computed by hand from `attnscope export` of the samples; rederive_claims.py derives each figure again.
+  const std::map<std::string, std::string> expected{
+      {"approximate", "refuted"},    {"saves-flops", "refuted"},     {"occupancy-is-all", "refuted"},
+      {"memory-bound", "partly"},    {"long-only", "refuted"},       {"linear-traffic", "held"},
+      {"quadratic-traffic", "held"}, {"twenty-times", "refuted"},    {"fa2-twice", "not-testable"},
+      {"recompute", "held"},         {"fa3-fewer-bytes", "refuted"}, {"decode", "refuted"}};
+  const auto outcomes = [](const std::string& page) {
+    std::map<std::string, std::string> found;
+    const std::regex card("data-id=\"claim-([a-z0-9-]+)\" data-outcome=\"([a-z-]+)\"");
+    for (std::sregex_iterator at(page.begin(), page.end(), card), end; at != end; ++at) found[(*at)[1]] = (*at)[2];
+    return found;
   };
-  // Computed by hand from `attnscope export` of the samples.
-  EXPECT_EQ(outcome("linear-traffic"), "held");
-  EXPECT_EQ(outcome("quadratic-traffic"), "held");
-  EXPECT_EQ(outcome("backward-recompute-faster"), "held");
-  EXPECT_EQ(outcome("occupancy-is-all"), "refuted");
-  EXPECT_EQ(outcome("crossover-long-only"), "held");
-  EXPECT_EQ(outcome("hierarchy-twenty-times"), "refuted");
-  EXPECT_EQ(outcome("fa2-twice"), "not-testable");
-  EXPECT_THAT(page, HasSubstr("Held · this program&#39;s FA2 · NVIDIA H200 · DRAM"));
-  EXPECT_THAT(page, HasSubstr("Held · recorded of other programs, torch-"));
+  const std::string page = exported_page(folder_);
+  EXPECT_EQ(outcomes(page), expected);
+  EXPECT_THAT(page, HasSubstr("recorded of other programs, torch-"));
+  // On-chip over DRAM bandwidth is 7.1 on the H200 and 10.5 on the H100; the source names no GPU.
+  auto of_both = expected;
+  of_both["twenty-times"] = "not-testable";
+  const std::string h100 = (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h100.attnscope").string();
+  EXPECT_EQ(outcomes(exported_page(folder_, {h100})), of_both);
 }
 
 // Creates an installation layout next to the program (cmake/packages/packages.cmake).
@@ -103,7 +108,7 @@ TEST(RecordedSamples, AreTheDefaultFiles) {
   }
   EXPECT_THAT(content(folder / "lesson/index.html"),
               HasSubstr("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope, "
-                        "h200-race.attnscope"));
+                        "h200-race.attnscope, h100.attnscope"));
   EXPECT_EQ(run(folder, {"export", "--filter", "algo:fa3 d:128 N:4096"}).out,
             run(folder, {"export", sample, "--filter", "algo:fa3 d:128 N:4096"}).out);
 
@@ -114,20 +119,6 @@ TEST(RecordedSamples, AreTheDefaultFiles) {
   for (const char* command : {"info", "law"}) {
     EXPECT_THAT(expect_exit(2, run(folder, {command}, alone)).err, HasSubstr("recorded sample"));
   }
-}
-
-TEST_F(LessonExport, AnswerKeyHasCorrectChoices) {
-  const std::string key_file = (folder_ / "key.html").string();
-  const std::string page = exported_page(folder_, {"--seed", "3", "--answers", key_file, law_sample(), race_sample()});
-  const std::string key = content(key_file);
-  const std::regex right("data-right=\"1\"><label><input [^>]*><b class=\"letter\">([A-F])</b>");
-  const std::regex named("<p><strong>([A-F])</strong>");
-  std::vector<std::string> of_page;
-  std::vector<std::string> of_key;
-  for (std::sregex_iterator at(page.begin(), page.end(), right), end; at != end; ++at) of_page.push_back((*at)[1]);
-  for (std::sregex_iterator at(key.begin(), key.end(), named), end; at != end; ++at) of_key.push_back((*at)[1]);
-  EXPECT_GE(of_page.size(), 14U);
-  EXPECT_EQ(of_key, of_page);
 }
 
 TEST(LessonTexts, AreWrittenForEditing) {
@@ -163,9 +154,18 @@ TEST_F(LessonExport, RejectsInvalidInput) {
 TEST_F(LessonExport, CustomTextsReplaceBuiltInOnes) {
   write_file(folder_ / "mine/en/step-8-own.md", "---\ntitle: My own\nslug: own\norder: 8\n---\nOf *me*.\n");
   write_file(folder_ / "mine/en/step-2-hierarchy.md", "---\ntitle: broken\n---\n");
-  const Outcome outcome =
-      expect_exit(5, run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", (folder_ / "out").string(), "--texts",
-                                   (folder_ / "mine").string()}));
+  write_file(folder_ / "mine/claims/own.json", R"({"title": "Mine is faster", "source": "slide 12", "test": "versus",
+    "from": "naive", "to": "fa2", "metric": "time_median_ns", "points": "pass:fwd N>=4096 n_q>=2", "low": 1})");
+  write_file(folder_ / "mine/claims/broken.json", "{\n\"title\": \"x\"\n\"source\": \"y\"}");
+  write_file(folder_ / "mine/homework/own.json", R"({"prompt": "2 x {{k}}?", "vary": {"k": [3]}, "answer": "2 * k"})");
+  const Words texts{"--texts", (folder_ / "mine").string()};
+  const Outcome outcome = expect_exit(
+      5, run(folder_, Words{"lesson", "export", ATTNSCOPE_SAMPLE, "-o", (folder_ / "out").string()} + texts));
+  EXPECT_THAT(outcome.err, HasSubstr("claims/broken.json:3: invalid JSON"));
+  EXPECT_THAT(content(folder_ / "out/index.html"), HasSubstr("data-id=\"claim-own\" data-outcome=\"held\""));
+  const Outcome key =
+      run(folder_, Words{"lesson", "grade", "--data", ATTNSCOPE_SAMPLE, "--seed", "1", "--csv"} + texts);
+  EXPECT_THAT(key.out, HasSubstr("own,6,"));
   EXPECT_THAT(outcome.err, HasSubstr("en/step-2-hierarchy.md:1: "));
   EXPECT_THAT(outcome.err, HasSubstr("'slug'"));
   const std::string page = content(folder_ / "out/index.html");
@@ -295,7 +295,10 @@ constexpr const char* reader = R"js(<script>
     press('b'); press('Enter');
     report.alone.push(asked[0].querySelectorAll('input[type=radio]')[1].checked, asked[0].querySelectorAll('.explanation:not([hidden])').length);
     const hands = asked[0].querySelectorAll('.vote-count');
-    hands.forEach(input => { input.value = input.closest('.choice').dataset.right === '1' ? 12 : 4; input.dispatchEvent(new Event('input')); });
+    const raise = (right, wrong) => hands.forEach(input => { input.value = input.closest('.choice').dataset.right === '1' ? right : wrong; input.dispatchEvent(new Event('input')); });
+    raise(4, 4);
+    asked[0].querySelector('.vote-again').click();
+    raise(12, 4);
     report.hands = [asked[0].querySelector('.vote-summary').textContent];
     press('Enter');
     report.hands.push(asked[0].querySelector('.vote-summary').textContent);
@@ -518,6 +521,7 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["alone"], nlohmann::json({true, true, true, 0, 3, true, false}));
     EXPECT_THAT(report["hands"][0].get<std::string>(), Not(HasSubstr("%"))) << "the answer is still hidden";
     EXPECT_THAT(report["hands"][1].get<std::string>(), HasSubstr("60%"));  // 12 / 20
+    EXPECT_THAT(report["hands"][1].get<std::string>(), HasSubstr("33%")) << "first vote: 4 / 12";
     EXPECT_EQ(report["results"], true);
     EXPECT_EQ(report["paged"], "claims");
     EXPECT_EQ(report["link"], "claims") << "the language link keeps the page";

@@ -29,21 +29,26 @@ const setUpChoices = (box, reveal) => {
   return refresh;
 };
 
-// Sums the votes per choice; once locked, suggests how to continue.
+// Sums the votes per choice; once locked, suggests how to continue. A second vote keeps the first for comparison.
 const setUpVotes = (box, choices) => {
   const counts = choices.map(choice => choice.querySelector('.vote-count'));
   const note = box.querySelector('.vote-summary');
+  const sum = votes => votes.reduce((all, each) => all + each, 0);
+  const shareRight = votes => 100 * votes[choices.findIndex(choice => choice.dataset.right === '1')] / sum(votes);
+  const current = () => counts.map(input => Math.max(0, Math.floor(+input.value) || 0));
+  let first = null;
+  const again = make('button', {class: 'vote-again', onclick: () => { first = current(); counts.forEach(input => { input.value = ''; }); updateVotes(); }}, tr('vote_again'));
   const updateVotes = () => {
-    const votes = counts.map(input => Math.max(0, Math.floor(+input.value) || 0));
-    const all = votes.reduce((sum, each) => sum + each, 0);
-    const right = votes[choices.findIndex(choice => choice.dataset.right === '1')];
-    const share = 100 * right / all;
+    const votes = current(), all = sum(votes), share = shareRight(votes);
     const advice = share < 35 ? 'vote_hint' : share < 70 ? 'vote_discuss' : 'vote_on';
     const {locked, revealed} = answers[box.dataset.id] || {};
     // The share of correct votes is shown only after the answer is revealed.
     const more = revealed ? tr('vote_right', {share: share.toFixed(0)}) : locked ? tr(advice) : '';
-    note.textContent = all === 0 ? '' : `${tr('vote', {all})} ${more}`;
+    const before = first && revealed ? ' ' + tr('vote_first', {share: shareRight(first).toFixed(0)}) : '';
+    note.textContent = all === 0 ? '' : `${tr('vote', {all})} ${more}${before}`;
+    again.hidden = all === 0 || !!first || !!revealed;
   };
+  note.after(again);
   counts.forEach((input, i) => input.addEventListener('keydown', event => {
     if (!/^(Enter|Escape)$/.test(event.key)) return;
     event.stopPropagation();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -203,71 +204,99 @@ TEST(Formula, RendersMathml) {
     EXPECT_FALSE(mathml_of(wrong, true).ok()) << wrong;
 }
 
-std::string claim_text(const std::string& more) {
-  return "---\nsource: me\ntest: versus\ntitle.en: x\nfrom: fa1\nto: fa2\nmetric: time_median_ns\npoints: pass:fwd\n" +
-         more + "---\n";
+/// A teacher's claim and question. Line 1 is the opening bracket; each member is on its own line.
+std::string claim_text() {
+  return "{\n\"title\": \"x\",\n\"source\": {\"en\": \"me\", \"zh\": \"我\"},\n\"test\": \"versus\",\n\"from\": "
+         "\"fa1\",\n"
+         "\"to\": \"fa2\",\n\"metric\": \"time_median_ns\",\n\"points\": \"pass:fwd\",\n\"low\": 1\n}\n";
+}
+std::string question_text() {
+  return "{\n\"prompt\": [\"What is half of {{k}}?\", \"{{k}} / 2?\"],\n\"vary\": {\"k\": [4, 6]},\n"
+         "\"answer\": \"k / 2\",\n\"tolerance\": 0.01\n}\n";
+}
+
+struct Change {
+  const char* from;
+  const char* to;
+  int line = 0;  ///< 0: no problem
+  const char* named = "";
+  const char* allowed = "";
+};
+
+/// Loads the file with each change; expects its problem in one line, and `count` of the texts otherwise.
+void expect_problems(const std::string& path, const std::string& good, const std::vector<Change>& changes,
+                     std::size_t (*count)(const LessonTexts&)) {
+  const std::size_t built_in = count(load_lesson("en"));
+  for (const Change& each : changes) {
+    std::string text = good;
+    text.replace(text.find(each.from), std::string(each.from).size(), each.to);
+    const std::vector<TextFile> files{{path, text}};
+    const LessonTexts texts = load_lesson("en", files);
+    const std::vector<std::string> lines = problems_of(texts);
+    EXPECT_EQ(count(texts), built_in + (each.line == 0 ? 1U : 0U)) << each.to;
+    ASSERT_EQ(lines.empty(), each.line == 0) << each.to << (lines.empty() ? "" : lines.front());
+    if (each.line == 0) continue;
+    EXPECT_THAT(lines.front(), AllOf(StartsWith(path + ":" + std::to_string(each.line) + ": "), HasSubstr(each.named),
+                                     HasSubstr(each.allowed), Not(HasSubstr("\n"))))
+        << each.to;
+  }
 }
 
 TEST(CustomClaim, SkipsInvalidCards) {
-  const struct {
-    const char* from;  ///< in a card with `low: 1` in line 9
-    const char* to;
-    int line = 0;  ///< 0: no problem
-    const char* named = "";
-    const char* allowed = "";
-  } changed[] = {
-      {"low: 1", "low: 1.8\nhigh: 2.2"},
-      {"low: 1", "states: 1\nsource_leaves: heads"},
-      {"from: fa1", "from: imported:torch-flash"},
-      {"low: 1\n", "", 1, "'states'"},
-      {"source: me\n", "", 1, "'source'"},
-      {"title.en: x", "title.zh: x", 1, "'title.en'"},
-      {"points: pass:fwd\n", "", 1, "'points'"},
-      {"low: 1", "low: much", 9, "'low: much'"},
-      {"low: 1", "low: 2\nhigh: 1", 10, "'high: 1'", "'low'"},
-      {"low: 1", "states: 2\ntolerance: -1", 10, "'tolerance: -1'", "0"},
-      {"low: 1", "low: 1\ntolerence: 1", 10, "'tolerence'"},
-      {"low: 1", "low: 1\nceiling: dram_read", 10, "'ceiling'"},
-      {"low: 1", "low: 1\nstated_by: me", 10, "'stated_by: me'", "source, ours"},
-      {"test: versus", "test: guess", 3, "'test: guess'", "versus, doubled"},
-      {"time_median_ns", "time_median", 7, "'metric: time_median'", "time_median_ns"},
-      {"from: fa1", "from: fast", 5, "'from: fast'", "naive"},
-      {"from: fa1", "from: imported:<b>", 5, "'from: imported:<b>'", "imported:"},
-      {"from: fa1", "from: imported:fa1", 5, "'from: imported:fa1'", "imported:"},
-      {"pass:fwd", "pass:>=", 8, "'points: pass:>='"},
-      {"low: 1", "low: 1\ntext.en: {{nothing}}", 10, "'nothing'"},
-  };
-  for (const auto& each : changed) {
-    std::string text = claim_text("low: 1\n");
-    text.replace(text.find(each.from), std::string(each.from).size(), each.to);
-    const std::vector<TextFile> files{{"claims/mine.md", text}};
-    const LessonTexts texts = load_lesson("en", files);
-    const bool good = each.line == 0;
-    EXPECT_EQ(std::ranges::count(texts.claims, "mine", &Claim::id), good ? 1 : 0) << each.to;
-    const std::vector<std::string> lines = problems_of(texts);
-    EXPECT_EQ(lines.empty(), good) << each.to << lines.front();
-    if (!good) {
-      EXPECT_THAT(lines.front(), AllOf(StartsWith("claims/mine.md:" + std::to_string(each.line) + ": "),
-                                       HasSubstr(each.named), HasSubstr(each.allowed)))
-          << each.to;
-    }
-  }
-  const std::vector<TextFile> program{
-      {"claims/mine.md",
-       "---\nsource: me\ntest: operations\ntitle.en: x\nfrom: fa1\nto: imported:x\nn: 64\nd: 64\nlow: 1\n---\n"}};
-  EXPECT_THAT(problems_of(load_lesson("en", program)),
-              ElementsAre(AllOf(HasSubstr(":6: "), HasSubstr("'to: imported:x'"))));
+  expect_problems("claims/mine.json", claim_text(),
+                  {{"\"low\": 1", "\"low\": 1.8,\n\"high\": 2.2"},
+                   {"\"low\": 1", "\"states\": 1, \"gpu\": \"A100\", \"changes\": \"N {{n}}\""},
+                   {"\"fa1\"", "\"imported:torch-flash\""},
+                   {"\"low\": 1", "\"order\": 1", 1, "\"states\"", "a number"},
+                   {"\"source\"", "\"title2\"", 1, "missing \"source\""},
+                   {"\"points\"", "\"text\"", 1, "missing \"points\""},
+                   {"\"low\": 1", "\"low\": \"much\"", 9, "\"low\": \"much\"", "a number"},
+                   {"\"low\": 1", "\"low\": 2,\n\"high\": 1", 10, "\"high\": 1", "low"},
+                   {"\"low\": 1", "\"states\": 2,\n\"tolerance\": -1", 10, "\"tolerance\": -1", "0"},
+                   {"\"low\": 1", "\"low\": 1,\n\"tolerence\": 1", 10, "\"tolerence\"", "tolerance"},
+                   {"\"low\": 1", "\"low\": 1,\n\"ceiling\": \"dram_read\"", 10, "\"ceiling\""},
+                   {"\"low\": 1", "\"low\": 1,\n\"stated_by\": \"me\"", 10, "\"me\"", "source, ours"},
+                   {"versus", "guess", 4, "\"guess\"", "versus, doubled"},
+                   {"time_median_ns", "time_median", 7, "\"time_median\"", "time_median_ns"},
+                   {"fa1", "fast", 5, "\"fast\"", "naive"},
+                   {"fa1", "imported:<b>", 5, "imported:<b>", "imported:"},
+                   {"pass:fwd", "pass:>=", 8, "pass:>="},
+                   {"\"title\": \"x\"", "\"title\": 1", 2, "\"title\": 1", "a text"},
+                   {"\"low\": 1\n}", "\"low\": 1", 10, "invalid JSON"},
+                   {"\"title\": \"x\",", "\"title\": \"x\"", 3, "invalid JSON", "comma"}},
+                  [](const LessonTexts& texts) { return texts.claims.size(); });
+  const std::vector<TextFile> marks{
+      {"claims/mine.json", R"({"title": "x", "source": "me", "text": "{{nothing}}", "test": "softmax-error",
+                               "fault": "none", "low": 1})"}};
+  EXPECT_THAT(problems_of(load_lesson("en", marks)), ElementsAre(HasSubstr("'nothing'")));
+}
+
+TEST(CustomQuestion, SkipsInvalidQuestions) {
+  expect_problems("homework/mine.json", question_text(),
+                  {{"k / 2", "k / 2 * l2"},
+                   {"\"answer\": \"k / 2\"", "\"right\": \"a\", \"wrong\": [\"b\", \"c {{n}}\"]"},
+                   {"\"answer\": \"k / 2\",\n", "", 1, "\"answer\"", "formula"},
+                   {"\"answer\": \"k / 2\"", "\"right\": \"a\"", 1, "\"answer\"", "wrong"},
+                   {"k / 2\"", "k / q\"", 4, "'q'", "dram_rate"},
+                   {"k / 2\"", "k /\"", 4, "\"k /\""},
+                   {"[4, 6]", "4", 3, "\"vary\"", "lists"},
+                   {"[4, 6]", "[]", 3, "\"vary\"", "lists"},
+                   {"\"prompt\"", "\"promt\"", 1, "missing \"prompt\""}},
+                  [](const LessonTexts& texts) { return texts.homework.size(); });
 }
 
 TEST(CustomFiles, ReportsUnknownFiles) {
-  const std::vector<TextFile> files{{"claims/a b.md", claim_text("low: 1\n")},    {"en/notes.md", "x"},
-                                    {"en/step-8-own.txt", {}, "not a text file"}, {"fr/step-1.md", "x"},
-                                    {"zh/step-8-own.md", "no step at all"},       {"README.md", "ours"}};
+  const std::vector<TextFile> files{{"claims/a b.json", claim_text()},
+                                    {"en/notes.md", "x"},
+                                    {"en/step-8-own.txt", {}, "not a text file"},
+                                    {"fr/step-1.md", "x"},
+                                    {"zh/step-8-own.md", "no step at all"},
+                                    {"README.md", "ours"}};
   EXPECT_THAT(
       problems_of(load_lesson("en", files)),
       ElementsAre(AllOf(StartsWith("en/notes.md: "), HasSubstr("step-*.md")), "en/step-8-own.txt: not a text file",
                   AllOf(StartsWith("fr/step-1.md: "), HasSubstr("words.md")),
-                  AllOf(StartsWith("claims/a b.md: "), HasSubstr("'a b'"))));
+                  AllOf(StartsWith("claims/a b.json: "), HasSubstr("'a b'"))));
   EXPECT_TRUE(load_lesson("fr").steps.empty());
 }
 
@@ -279,8 +308,15 @@ TEST(CustomPage, EscapesHostileText) {
                                "\n---\n# " + evil + "\n\n" + evil + " *" + evil + "* `" + evil + "` $\\text{" + evil +
                                "}$\n\n- " + evil + "\n\n```\n" + evil + "\n```\n\n::question own-q\n" + evil +
                                "\n- [x] " + evil + " :: " + evil + "\n- [ ] b :: " + evil + "\n::hint " + evil + "\n"},
-      {"claims/mine.md", "---\nsource: " + evil + "\ntest: elsewhere\nmissing: " + evil + "\ntitle.en: " + evil +
-                             "\ntext.en: " + evil + "\n---\n"},
+      {"claims/mine.json", nlohmann::json{{"source", evil},
+                                          {"title", evil},
+                                          {"text", evil},
+                                          {"changes", evil},
+                                          {"published", evil},
+                                          {"test", "softmax-error"},
+                                          {"fault", "none"},
+                                          {"low", 1}}
+                               .dump()},
       {"en/" + evil + ".md", "x"}};
   const LessonTexts texts = load_lesson("en", files);
   ASSERT_NE(custom_step(texts), nullptr);

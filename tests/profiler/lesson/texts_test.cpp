@@ -81,6 +81,56 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
   }
 }
 
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+TEST(LessonTexts, TheRightChoiceIsNotTheLongest) {
+  for (const std::string& language : lesson_languages()) {
+    const LessonTexts texts = load_lesson(language);
+    const auto expect = [&](const std::string& id, std::string_view right, const std::vector<std::string>& wrong) {
+      EXPECT_TRUE(
+          std::ranges::any_of(wrong, [&](const std::string& each) { return characters(each) >= characters(right); }))
+          << language << ' ' << id << ": " << right;
+    };
+    for (const Step& step : texts.steps) {
+      for (const Block& block : step.blocks) {
+        if (block.kind != Block::Kind::question) continue;
+        std::string right;
+        std::vector<std::string> wrong;
+        for (const Choice& choice : block.question.choices)
+          choice.right ? void(right = choice.text) : wrong.push_back(choice.text);
+        expect(block.question.id, right, wrong);
+      }
+    }
+    for (const HomeworkQuestion& each : texts.homework) {
+      if (!each.right.empty()) expect(each.id, each.right, each.wrong);
+    }
+  }
+}
+
+TEST(LessonTexts, HomeworkAndPlanAreCompleteInBothLanguages) {
+  const LessonTexts en = load_lesson("en");
+  const LessonTexts zh = load_lesson("zh");
+  ASSERT_EQ(en.homework.size(), zh.homework.size());
+  EXPECT_GE(en.homework.size(), 15U);
+  for (std::size_t i = 0; i < en.homework.size(); ++i) {
+    EXPECT_GE(en.homework[i].wordings.size(), 2U) << en.homework[i].id;
+    EXPECT_EQ(en.homework[i].wordings.size(), zh.homework[i].wordings.size()) << en.homework[i].id;
+    EXPECT_EQ(en.homework[i].wrong.size(), zh.homework[i].wrong.size()) << en.homework[i].id;
+    EXPECT_NE(en.homework[i].why, "") << en.homework[i].id;
+  }
+  ASSERT_EQ(en.plan.rows.size(), 9U);
+  ASSERT_EQ(zh.plan.rows.size(), 9U);
+  EXPECT_EQ(en.plan.minutes(), 45);
+  for (std::size_t i = 0; i < en.plan.rows.size(); ++i) {
+    EXPECT_EQ(en.plan.rows[i].screen, zh.plan.rows[i].screen);
+    EXPECT_EQ(en.plan.rows[i].minutes, zh.plan.rows[i].minutes);
+    EXPECT_NE(zh.plan.rows[i].say, en.plan.rows[i].say);
+  }
+}
+
 TEST(LessonValues, FollowSettingAndData) {
   const PointTable none;
   const Evidence evidence = make_evidence(none);
