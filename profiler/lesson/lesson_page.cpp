@@ -31,7 +31,8 @@ std::string base64(std::string_view data) {
   for (std::size_t at = 0; at < data.size(); at += 3) {
     const std::size_t bytes = std::min<std::size_t>(3, data.size() - at);
     std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8U | (k < bytes ? static_cast<unsigned char>(data[at + k]) : 0U);
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8U | (k < bytes ? static_cast<unsigned char>(data[at + k]) : 0U);
     for (std::size_t k = 0; k < 4; ++k) all += k <= bytes ? digits[group >> (18U - 6U * k) & 63U] : '=';
   }
   return all;
@@ -54,7 +55,8 @@ class Page {
                "<header><h1>{}</h1><nav>{}</nav><div class=\"tools\">{}<button id=\"theme\">{}</button>"
                "<button id=\"big\">{}</button></div></header>\n<main>\n<div id=\"lesson\"><figure id=\"drawing\">"
                "<div id=\"stage\"></div><div id=\"asked\">{}</div><div id=\"controls\"></div>"
-               "<div id=\"foot\"><figcaption id=\"caption\"></figcaption></div></figure>\n<div id=\"steps\">{}</div></div>\n{}</main>\n"
+               "<div id=\"foot\"><figcaption id=\"caption\"></figcaption></div></figure>\n<div "
+               "id=\"steps\">{}</div></div>\n{}</main>\n"
                "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}{}<script>{}</script>\n</body></html>\n",
                options_.seed, markup(start_), markup(options_.theme), label_text("lesson"), nav_, other_languages(),
                label_text("dark"), label_text("big_type"), asked_, steps, sections_, footer(), label_text("no_script"),
@@ -95,8 +97,10 @@ class Page {
         "charset=\"utf-8\">\n<meta name=\"generator\" content=\"{}\">\n<meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\">\n<meta "
         "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
-        "'unsafe-inline'; img-src data: blob:; font-src data:; media-src blob:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>:root{{{}}}"
-        "[data-theme=dark]{{color-scheme:dark;{}}}@font-face{{font-family:LessonMath;src:url(data:font/woff2;base64,{}) "
+        "'unsafe-inline'; img-src data: blob:; font-src data:; media-src blob:\">\n<link rel=\"icon\" "
+        "href=\"data:,\">\n<title>{}</title>\n<style>:root{{{}}}"
+        "[data-theme=dark]{{color-scheme:dark;{}}}@font-face{{font-family:LessonMath;src:url(data:font/"
+        "woff2;base64,{}) "
         "format('woff2')}}{}</style>",
         markup(texts_.language), generator, title, style::css_properties(false), style::css_properties(true),
         base64(embedded_lesson("font/math.woff2")), embedded_lesson("web/lesson.css"));
@@ -166,19 +170,19 @@ class Page {
     begin(step.slug, step.title, next_number());
     const Setting setting = vary_setting(step.setting, options_.seed);
     const MarkRenderer line = line_of(setting);
-    std::string state;
+    std::string state = "none";
     int count = 0;
     for (const Block& block : step.blocks) {
       const bool asks = block.kind == Block::Kind::question;
       if (block.kind == Block::Kind::picture) state = block.text;
-      if (block.kind == Block::Kind::picture || (asks && !has_question_data(block.question, setting, evidence_))) continue;
+      if (block.kind == Block::Kind::picture || (asks && !has_question_data(block.question, setting, evidence_)))
+        continue;
       const std::string id = ++count == 1 ? step.slug : fmt::format("{}-{}", step.slug, count);
       const std::string title = count == 1 ? fmt::format("<h2>{}</h2>\n", markup(step.title)) : std::string();
-      sections_ += fmt::format("<article class=\"step\" data-step=\"{}\" data-state=\"{}\"{}>{}{}</article>\n", markup(id),
-                               markup(state), asks ? fmt::format(" data-question=\"{}\"", markup(block.question.id)) : "",
-                               title,
-                               asks ? fmt::format("<p class=\"lead\">{}</p>", label_text("predict"))
-                                    : markdown_html(block.text, line));
+      sections_ += fmt::format(
+          "<article class=\"step\" data-step=\"{}\" data-state=\"{}\"{}>{}{}</article>\n", markup(id), markup(state),
+          asks ? fmt::format(" data-question=\"{}\"", markup(block.question.id)) : "", title,
+          asks ? fmt::format("<p class=\"lead\">{}</p>", label_text("predict")) : markdown_html(block.text, line));
       if (asks) asked_ += question_html(block.question, line);
     }
     sections_ += "</section>\n";

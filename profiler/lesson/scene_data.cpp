@@ -28,7 +28,9 @@ json figure_json(const std::optional<HierarchyFigure>& figure) {
 json hardware_json(const Evidence& evidence) {
   const DeviceLimits& gpu = evidence.gpu;
   const Hierarchy all = hierarchy_of(gpu, evidence.ceilings);
-  const auto tensor = [&](std::string_view key) { return figure_json(hierarchy_of(gpu, evidence.ceilings, key).tensor_flops); };
+  const auto tensor = [&](std::string_view key) {
+    return figure_json(hierarchy_of(gpu, evidence.ceilings, key).tensor_flops);
+  };
   return {{"name", gpu.name},
           {"sms", gpu.sm_count},
           {"registers", gpu.registers_per_sm * 4},
@@ -115,7 +117,10 @@ json decode_json(const Evidence& evidence) {
   const auto [like, points] = fastest_points(
       evidence, [](const AttentionProblem& p) { return p.n_q == 1 && p.n_k > 1 && p.dtype == DType::fp16; });
   if (points.empty()) return json::object();
-  return {{"d", like.d}, {"heads_q", like.heads_q}, {"heads_kv", like.heads_kv}, {"batch", like.batch},
+  return {{"d", like.d},
+          {"heads_q", like.heads_q},
+          {"heads_kv", like.heads_kv},
+          {"batch", like.batch},
           {"lengths", lengths_json(evidence, points)}};
 }
 

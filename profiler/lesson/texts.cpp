@@ -60,10 +60,10 @@ class Loader {
         wrong(each.path, 0, each.read_error);
       } else if (place == TextKind::nowhere) {
         if (each.path == "README.md") continue;  // the built-in folder has a README for authors
-        wrong(
-            each.path, 0,
-            make_message("ignored: expected LANG/words.md, LANG/glossary.md, LANG/screen-*.md (LANG: {}) or claims/*.md",
-                         fmt::join(lesson_languages(), ", ")));
+        wrong(each.path, 0,
+              make_message(
+                  "ignored: expected LANG/words.md, LANG/glossary.md, LANG/screen-*.md (LANG: {}) or claims/*.md",
+                  fmt::join(lesson_languages(), ", ")));
       } else {
         all.insert_or_assign(each.path, Source{.path = each.path, .text = each.text, .own = true});
       }
@@ -199,10 +199,10 @@ std::string LessonTexts::title_of(const Algorithm& algorithm) const {
 
 const std::vector<std::string>& picture_names() {
   static const std::vector<std::string> names{
-      "race", "race-end", "attention",        "attention-scores",   "attention-softmax", "attention-mix", "size",
-      "size-zoom",    "softmax",          "softmax-block",      "softmax-rescale",   "tiling",        "tiling-orders",
-      "theorem",      "theorem-count",    "theorem-powers",     "roofline",          "decode",        "decode-split",
-      "decode-l2",    "backward",         "backward-recompute", "backward-paper"};
+      "race",          "race-end",  "attention",     "attention-scores",   "attention-softmax", "attention-mix",
+      "size",          "size-zoom", "softmax",       "softmax-block",      "softmax-rescale",   "tiling",
+      "tiling-orders", "theorem",   "theorem-count", "theorem-powers",     "roofline",          "decode",
+      "decode-split",  "decode-l2", "backward",      "backward-recompute", "backward-paper"};
   return names;
 }
 

@@ -22,7 +22,7 @@ const scaled = (value, step, names) => {
 const bytes = value => scaled(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
 const rate = value => scaled(value, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s']);
 const duration = ns => scaled(ns / 1000, 1000, ['µs', 'ms', 's']);
-const number = value => value === null || value === -Infinity ? '−∞' : value === Infinity ? '∞' : String(+value.toPrecision(5)).replace('-', '−');
+const number = value => value === null || value === -Infinity ? '−∞' : value === Infinity ? '∞' : String(+value.toPrecision(5)).replaceAll('-', '−');
 const ratio = value => value >= 10 ? value.toFixed(0) : value.toFixed(1);
 const tokens = n => n >= 1024 && n % 1024 === 0 ? n / 1024 + 'k' : String(n);
 const grouped = value => Math.round(value).toLocaleString('en-US');
@@ -43,7 +43,7 @@ const saveState = () => {
 };
 
 // States of the drawing by name: {draw(view), controls(), caption(view), keys}. `params` are the values that readers change.
-const states = {};
+const states = {none: {keys: [], draw: () => [], caption: () => '', controls: () => []}};
 const params = {};
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 const setTheme = name => {

@@ -7,7 +7,7 @@ Object.assign(params, {example: softmaxExamples.length - 2, scores: null, block:
 const softmaxProblem = () => {
   const base = softmaxExamples[params.example] || softmaxExamples[0];
   if (!params.scores) return base;
-  return {columns: params.scores.length, d: 1, scores: params.scores, values: params.scores.map((ignored, i) => i + 1), hidden: base.hidden.length === params.scores.length ? base.hidden : []};
+  return {columns: params.scores.length, d: 1, scores: params.scores, values: params.scores.map((ignored, i) => i + 1), hidden: []};
 };
 const softmaxTrace = fault => simulateOnlineSoftmax(softmaxProblem(), params.block, !!params.inner, fault);
 const rowSteps = trace => trace.steps.filter(step => step.row === 0);
@@ -86,6 +86,7 @@ const exampleChoice = () => {
 };
 states.softmax = {keys: [], draw: softmaxItems(0), caption: () => '', controls: () => [exampleChoice(), ownScores()]};
 states['softmax-block'] = {...states.softmax, draw: softmaxItems(1), enter: () => { params.step = 0; }, controls: () => [stepSlider(), choice('block', tr('block'), [1, 2, 3, 4].map(value => [value, String(value)]))]};
-states['softmax-rescale'] = {...states.softmax, draw: softmaxItems(2), enter: () => { params.step = 15; if (params.fault === 'none') params.fault = 'forget-rescale'; },
+states['softmax-rescale'] = {...states.softmax, draw: softmaxItems(2), caption: () => { const trace = softmaxTrace(params.fault); return [`${tr('output')}: ${trace.output.map(number).join(', ')}`, `${tr('error')}: ${number(trace.error)}`, `${tr('rescaled')}: ${trace.rescaled}`, `${tr('divisions')}: ${trace.divisions}`, `${tr('through_memory')}: ${trace.memoryPasses}`].join(' · '); },
+  enter: () => { params.step = 15; if (params.fault === 'none') params.fault = 'forget-rescale'; },
   controls: () => [choice('fault', tr('fault'), softmaxFaults.map(fault => [fault, tr(fault === 'none' ? 'no_fault' : fault === 'forget-rescale' ? 'forget' : fault)])), stepSlider(), exampleChoice(),
                    choice('block', tr('block'), [1, 2, 3, 4].map(value => [value, String(value)])), choice('inner', tr('division'), [[0, tr('outer')], [1, tr('inner')]]), ownScores()]};

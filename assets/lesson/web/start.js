@@ -4,6 +4,7 @@ const steps = [...document.querySelectorAll('.step')];
 const stops = [...steps, ...document.querySelectorAll('.claim, #results, #glossary')];
 const links = [...document.querySelectorAll('nav a')];
 const controlsBox = document.getElementById('controls');
+const lastPage = saved.page;
 let current = -1, view = currentView();
 const stateNow = () => states[steps[current].dataset.state];
 const caption = () => { document.getElementById('caption').textContent = stateNow().caption(view); };
@@ -14,17 +15,20 @@ const resize = () => {
   if (current >= 0) show(stateNow().draw(view));
 };
 // "#race?n=8192": the step and the parameters of its state.
-const rememberAddress = () => {
+const writeAddress = () => {
   const values = stateNow().keys.map(name => `${name}=${params[name]}`).join('&');
   try { history.replaceState(null, '', `#${steps[current].dataset.step}${values ? '?' + values : ''}`); } catch (ignored) { /* a sandboxed page */ }
   saved.page = steps[current].dataset.step;
   saveState();
 };
+// Browsers limit how often the address may change.
+let addressTimer = 0;
+const rememberAddress = () => { clearTimeout(addressTimer); addressTimer = setTimeout(writeAddress, 200); };
 const requested = () => {
   let address = location.hash.slice(1);
   try { address = decodeURIComponent(address); } catch (ignored) { /* malformed */ }
   const [name, query = ''] = address.split('?');
-  return {name: document.querySelector(`section[data-number="${CSS.escape(name)}"]`)?.id || name,
+  return {name: name && document.querySelector(`section[data-number="${CSS.escape(name)}"]`)?.id || name,
           values: query.split('&').map(each => each.split('=')).filter(([parameter, value]) => parameter in params && Number.isFinite(+value))};
 };
 const setControls = () => {
@@ -53,6 +57,7 @@ const setStep = (index, ms = 450) => {
 };
 const showQuestion = box => { const index = steps.findIndex(step => step.dataset.question === box.dataset.id); if (index >= 0) goTo(index); };
 const stepOf = name => {
+  if (!name) return -1;
   const found = steps.findIndex(step => step.dataset.step === name);
   return found >= 0 ? found : stops.findIndex(stop => stop.id === name || stop.closest('section').id === name);
 };
@@ -75,7 +80,7 @@ const goTo = (index, smooth = true) => {
   jumping = performance.now() + 700;
   const target = stops[currentStop], {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
   scrollTo({top: scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
-  if (currentStop < steps.length) setStep(currentStop, smooth ? 450 : 0);
+  if (currentStop < steps.length || current < 0) setStep(Math.min(currentStop, steps.length - 1), smooth ? 450 : 0);
   highlightLink();
 };
 addEventListener('scroll', onScroll, {passive: true});
@@ -89,8 +94,8 @@ const openRequested = smooth => {
   goTo(index, smooth);
   return true;
 };
-addEventListener('hashchange', () => openRequested(true));
-document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { link.hash = location.hash; }));
+addEventListener('hashchange', () => { clearTimeout(addressTimer); openRequested(true); });
+document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { writeAddress(); link.hash = location.hash; }));
 
 // Pictures of the drawing: PNG of 1600 x 900 on the clipboard.
 const saveFile = (blob, name) => {
@@ -134,4 +139,4 @@ document.getElementById('foot').append(pictureButtons());
 history.scrollRestoration = 'manual';
 document.body.classList.add('ready');
 // Shows the requested step, the exported start page or the last one visited.
-if (!openRequested(false)) goTo(Math.max(0, stepOf(document.body.dataset.start || saved.page)), false);
+if (!openRequested(false)) goTo(Math.max(0, stepOf(document.body.dataset.start || lastPage)), false);
