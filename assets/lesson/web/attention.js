@@ -46,7 +46,7 @@ const attentionItems = stageNumber => view => {
   items.push(R('query', box.q[0] - 5, box.q[1] + i * c - 3, right - box.q[0] + 10, c + 6, '', {stroke: 'ink', width: 2.5, r: 5}),
              R('query.hit', box.q[0] - c * 3, box.q[1] - 4, right - box.q[0] + c * 3, n * c + 8, 'surface', {opacity: 0, drag}));
   const line = [null, s, p][stageNumber], [sx, sy] = stageNumber === 2 ? box.p : box.s;
-  if (line) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.42), {anchor: 'middle', halo: true})));
+  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.42), {anchor: 'middle', halo: true})));
   return items;
 };
 ['attention', 'attention-scores', 'attention-softmax', 'attention-mix'].forEach((name, k) => {
@@ -62,7 +62,7 @@ const sharedAll = hardware.shared * hardware.sms, registersAll = hardware.regist
 const scoreBytes = n => 2 * n * n, tensorBytes = n => 2 * n * 64;
 const sizeItems = view => {
   const {w, h, pad, text, display} = view, n = params.size, s = scoreBytes(n), chip = hardware.l2 + sharedAll + registersAll;
-  const room = Math.min((w - 3 * pad) * (view.small ? 0.46 : 0.5), h - pad * 2 - text * 7), scale = room / Math.sqrt(Math.max(s, chip, scoreBytes(4096)));
+  const room = Math.min((w - 3 * pad) * (view.small ? 0.46 : 0.5), h - pad * 2 - text * 10), scale = room / Math.sqrt(Math.max(s, chip, scoreBytes(4096)));
   const side = value => Math.sqrt(value) * scale, ground = h - pad - text * 3.4, left = pad, S = side(s), items = [];
   items.push(...matrix('s', left, ground - S, S, S, view, {}));
   items.push(T('s.bytes', left, ground - S - text * 0.6, tr('size_s', {n: grouped(n), bytes: bytes(s)}), text, {bold: true, fill: 'bytes'}));
@@ -84,7 +84,7 @@ const sizeItems = view => {
              label('hw.registers.t', labelled ? smTop + shared * 1.5 + text * 0.3 : smTop - text * 0.4, tr('registers_all', {bytes: bytes(registersAll)})));
   const parts = [hardware.l2, sharedAll + registersAll, chip], names = ['L2', tr('sm_all', {sms: hardware.sms}), tr('chip_all')];
   const over = names.filter((name, i) => s > parts[i]);
-  items.push(T('size.state', x, pad + display * 0.7, over.length === 3 ? tr('size_over_all') : s > hardware.l2 ? tr('size_over_l2') : tr('size_fits'), text, {bold: true, fill: s > hardware.l2 ? 'error' : 'ink'}));
+  items.push(T('size.state', pad, pad + display * 0.7, over.length === 3 ? tr('size_over_all') : s > hardware.l2 ? tr('size_over_l2') : tr('size_fits'), text * (view.small ? 1 : 1.3), {bold: true, fill: s > hardware.l2 ? 'error' : 'ink'}));
   return items.map(item => item.drag ? {...item, drag: (point, start) => { start.scale ??= scale; item.drag(point, start); }} : item);
 };
 const sizeSlider = () => slider('size', 'N', {low: sizeLimits[0], high: sizeLimits[1], step: 256, text: grouped});

@@ -13,7 +13,7 @@ const rooflineItems = view => {
   for (let k = Math.ceil(Math.log10(ys[0])); 10 ** k <= ys[1]; ++k) items.push(L(`y${k}`, left, py(10 ** k), right, py(10 ** k), 'grid'), T(`y${k}.t`, left - 6, py(10 ** k) + text * 0.3, grouped(10 ** k), text * 0.85, {anchor: 'end', fill: 'muted'}));
   items.push(T('x.name', right, bottom + text * 2.6, tr('intensity'), text * 0.9, {anchor: 'end'}), T('y.name', pad, top - text * 0.6, 'TFLOP/s', text * 0.9));
   const roof = (id, figure, name) => figure && band && [L(id, px(Math.min(xs[1], Math.max(xs[0], figure.value / 1e12 / band))), py(figure.value / 1e12), right, py(figure.value / 1e12), 'ink', {width: 2}),
-    T(`${id}.t`, right, py(figure.value / 1e12) - text * 0.4, `${name} ${grouped(figure.value / 1e12)}`, text * 0.9, {anchor: 'end'})];
+    T(`${id}.t`, right, py(figure.value / 1e12) + text * (id === 'roof.mma' ? 1.1 : -0.4), `${name} ${grouped(figure.value / 1e12)}`, text * 0.9, {anchor: 'end'})];
   items.push(...(roof('roof.wgmma', hardware.wgmma, 'wgmma') || []), ...(roof('roof.mma', hardware.mma, 'mma.sync') || []));
   if (band) items.push(L('roof.dram', px(Math.max(xs[0], ys[0] / band)), py(Math.max(xs[0], ys[0] / band) * band), px(Math.min(high / band, xs[1])), py(Math.min(high, xs[1] * band)), 'bytes', {width: 2}),
     T('roof.dram.t', px(xs[0] * 3), py(xs[0] * 3 * band) - text * 0.9, rate(band * 1e12), text * 0.9, {fill: 'bytes', bold: true, anchor: 'end'}), L('ridge', px(high / band), py(high), px(high / band), bottom, 'reference', {dash: '3 5'}),
@@ -27,10 +27,10 @@ const rooflineItems = view => {
     };
     items.push(P(`track.${lane.name}`, points.map((point, i) => `${i ? 'L' : 'M'}${px(point.x).toFixed(1)} ${py(point.y).toFixed(1)}`).join(''), {stroke: lane.name, width: 2, opacity: 0.6}));
     points.forEach(point => items.push(C(`dot.${lane.name}.${point.n}`, px(point.x), py(point.y), 3.5, lane.name, {opacity: 0.7})));
-    const at = {naive: [1, 0.35, 'start'], fa1: [1, 0.35, 'start'], fa2: [0, 2.1, 'middle'], fa3: [0, -1.1, 'middle']}[lane.name] || [0, -1, 'middle'];
+    const at = {naive: [1, 0.35, 'start'], fa1: [1, 0.35, 'start'], fa2: [1, 1.7, 'start'], fa3: [0, -1.1, 'middle']}[lane.name] || [0, -1, 'middle'];
     const end = px(now.x) > right - text * 8;
     items.push(C(`now.${lane.name}`, px(now.x), py(now.y), 11, lane.name, {stroke: 'surface', width: 2.5, drag}),
-               T(`now.${lane.name}.t`, px(now.x) + (end ? -14 : at[0] * 16), py(now.y) + at[1] * text, `${view.small ? lane.title.replace('FlashAttention', 'FA') : lane.title}, N ${tokens(now.n)}: ${grouped(now.y)}`, text * 0.88, {anchor: end ? 'end' : at[2], bold: true, halo: true}));
+               T(`now.${lane.name}.t`, px(now.x) + (end ? -14 : at[0] * 16), py(now.y) + at[1] * text, `${view.small ? lane.name.toUpperCase() : lane.title}, N ${tokens(now.n)}: ${grouped(now.y)}`, text * 0.88, {anchor: end ? 'end' : at[2], bold: true, halo: true}));
   }
   return items;
 };
@@ -64,16 +64,16 @@ const decodeItems = kind => view => {
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
     const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${decodeNames[name]}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: tr('memory'), value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
-    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * 1.5, labelWidth: view.small ? 130 : 240}));
+    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * 1.5, labelWidth: view.small ? 160 : 240}));
     return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 14), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
   items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
-  const rows = Object.entries(decodeNames).filter(([name]) => of[name] && (kind === 1 || name === 'fa2')).map(([name, label]) => ({label, value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
+  const rows = Object.entries(decodeNames).filter(([name]) => of[name] && name !== 'fa2').map(([name, label]) => ({label, value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 0.4 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
-  if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 11, tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: grouped(of.fa2.ns / of.splitkv.ns)}), text, w - bx - pad, {bold: true}));
+  if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 9, tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), text, w - bx - pad));
   return items;
 };
 const cacheSlider = () => slider('cache', tr('cache_keys'), {list: decoding.map(each => each.n), text: tokens});
@@ -94,13 +94,14 @@ const backwardItems = view => {
   const arrow = (id, x1, x2, top, width, color) => [L(id, x1, top, x2, top, color, {width}), P(`${id}.head`, `M0 ${-width - 4}L${(width + 8) * Math.sign(x2 - x1)} 0L0 ${width + 4}Z`, {x: x2, y: top, fill: color})];
   items.push(...matrix('p', sx, y, side, side, view, {outline: again, label: again ? tr('p_again') : tr('p_stored', {bytes: bytes(scoreBytes(n))})}), ...arrow('read', pad + wall + 4, sx - 22, y + side * 0.5, again ? 2 : side * 0.12, 'bytes'));
   items.push(T('lse', sx - side * 0.36, y + side * 0.5 - text * 1.4, again ? `LSE ${bytes(4 * n)}` : bytes(scoreBytes(n)), text * 0.9, {anchor: 'middle', bold: true, fill: 'bytes'}));
-  ['q', 'k', 'v', 'o'].forEach((name, i) => items.push(...matrix(name, sx + side * 1.35 + i * side * 0.3, y + side * 0.2, side * 0.2, side * 0.6, view, {letter: i === 3 ? 'dO' : `d${name.toUpperCase()}`})));
-  items.push(...arrow('gradient', sx + side * 1.27, sx + side + 26, y + side * 0.5, 3, 'ink'));
+  ['q', 'k', 'v', 'o'].forEach((name, i) => items.push(...matrix(name, sx + side * 1.4 + i * side * 0.3, y + side * 0.2, side * 0.2, side * 0.6, view, {letter: i === 3 ? 'dO' : `d${name.toUpperCase()}`})));
+  items.push(...arrow('gradient', sx + side * 1.3, sx + side + 18, y + side * 0.5, 3, 'ink'));
   const names = {naive: rooflineLanes.find(lane => lane.name === 'naive')?.title || 'naive', fa1: 'FlashAttention', fa2: 'FlashAttention-2', fa3: 'FlashAttention-3'};
   const rows = (metric, fill, format) => Object.entries(names).filter(([name]) => point.of[name]?.[metric]).map(([name, label]) => ({label, value: point.of[name][metric], text: format(point.of[name][metric]), fill, opacity: again === (name !== 'naive') ? 1 : 0.35}));
-  const top = y + side + text * (view.small ? 3.4 : 4.4), half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, height = view.small ? text * 0.8 : clamp((h - top - pad) / 8, text * 1.2, text * 2.2);
+  const top = y + side + text * (view.small ? 3.4 : 4.4), half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, height = view.small ? text * 0.72 : clamp((h - top - pad) / 8, text * 1.2, text * 2.2);
   items.push(T('bytes.t', pad, top - text * 0.6, tr('backward_bytes'), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}), ...barRows('bytes', pad, top, half, rows('dram', 'bytes', bytes), view, {height, labelWidth: view.small ? 110 : 170}));
-  if (!view.small) items.push(T('time.t', pad * 2 + half, top - text * 0.6, tr('backward_time'), text * 0.9, {bold: true}), ...barRows('time', pad * 2 + half, top, half, rows('ns', 'time', duration), view, {height, labelWidth: 170}));
+  if (view.small) items.push(...barRows('time', pad, top + height * 8, half, rows('ns', 'time', duration), view, {height, labelWidth: 110}));
+  else items.push(T('time.t', pad * 2 + half, top - text * 0.6, tr('backward_time'), text * 0.9, {bold: true}), ...barRows('time', pad * 2 + half, top, half, rows('ns', 'time', duration), view, {height, labelWidth: 170}));
   return items;
 };
 const toggleBackward = () => choice('recompute', 'P', [[0, tr('store_p')], [1, tr('recompute_p')]]);

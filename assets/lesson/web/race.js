@@ -40,7 +40,7 @@ const laneSquares = (id, box, lane, now, race, nsPerSecond) => {
     const left = (k + 1 - count) / perSecond, p = 1 - left / flight;
     if (p <= 0) break;
     const [to, top] = place(k);
-    items.push(R(`${id}.f${k}`, from + (to - from) * p, y + h * 0.5 + (top - y - h * 0.5) * p, side - gap, side - gap, '', {stroke: 'bytes', width: 1.5}));
+    items.push(R(`${id}.f${k}`, from + (to - from) * p, y + h * 0.5 + (top - y - h * 0.5) * p, side - gap, side - gap, 'surface', {stroke: 'bytes', width: 2}));
   }
   return items;
 };
@@ -50,8 +50,8 @@ const raceLane = (lane, i, view, race, box, ns, nsPerSecond) => {
   const gx = right - grid, gy = top + head, cells = 8, final = Math.floor(now.final * cells * cells + 1e-9), c = grid / cells, slow = lane === race.slow;
   const clock = duration(Math.min(ns, lane.ns));
   return [
-    T(`${id}.title`, left, top + text, lane.title, text * (view.small ? 1 : 1.15), {bold: true}),
-    T(`${id}.bytes`, gx - text * (view.small ? 5.5 : 8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true}),
+    T(`${id}.title`, left, top + text, lane.title, text * (view.small ? 0.95 : 1.15), {bold: true}),
+    T(`${id}.bytes`, gx - text * (view.small ? 6.2 : 8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true}),
     T(`${id}.clock`, gx - text, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true}),
     ...laneSquares(id, pile, lane, now, race, nsPerSecond),
     R(slow ? 'm.o' : `${id}.grid`, gx, gy, grid, grid, 'surface', {stroke: 'matrix-o', width: 1.5}),

@@ -47,6 +47,8 @@ const setStep = (index, ms = 450) => {
   steps.forEach((step, i) => step.classList.toggle('here', i === current));
   const section = steps[current].closest('section').id;
   links.forEach(link => link.classList.toggle('here', link.hash === `#${section}`));
+  const nav = document.querySelector('nav'), link = document.querySelector('nav .here');
+  nav.scrollLeft = link.offsetLeft - nav.offsetLeft - nav.clientWidth / 3;
   setControls();
   view = currentView();
   root.setAttribute('viewBox', `0 0 ${view.w} ${view.h}`);
