@@ -203,7 +203,7 @@ constexpr const char* reader = R"js(<script>
     report.back = here().dataset.step;
     await go('race-2?n=4096');
     report.race = ['naive', 'fa2', 'fa3'].map(name => [shown(`race.${name}.clock`).textContent, shown(`race.${name}.bytes`).textContent]);
-    report.verdict = [...document.querySelectorAll('#stage [data-id^="race.verdict"]')].map(line => line.textContent).join(' ');
+    report.verdict = shown('race.verdict').textContent;
     const squares = name => (shown(`race.${name}.pile`).getAttribute('d').match(/M/g) || []).length;
     report.squares = ['naive', 'fa2', 'fa3'].map(squares);
     set('N', 0); await wait(300);

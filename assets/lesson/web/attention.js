@@ -61,11 +61,11 @@ const sizeLimits = [512, 65536];
 const sharedAll = hardware.shared * hardware.sms, registersAll = hardware.registers * hardware.sms;
 const scoreBytes = n => 2 * n * n, tensorBytes = n => 2 * n * 64;
 const sizeItems = view => {
-  const {w, h, pad, text, display} = view, n = params.size, s = scoreBytes(n), chip = hardware.l2 + sharedAll + registersAll;
-  const room = Math.min((w - 3 * pad) * (view.small ? 0.46 : 0.5), h - pad * 2 - text * 10), scale = room / Math.sqrt(Math.max(s, chip, scoreBytes(4096)));
+  const {w, h, pad, text, display} = view, n = params.size, s = scoreBytes(n), chip = hardware.l2 + sharedAll + registersAll, tall = chip / Math.sqrt(hardware.l2);
+  const across = (w - 3 * pad) * (view.small ? 0.46 : 0.5), up = h - pad * 2 - display - text * 8, scale = Math.min(across / Math.sqrt(Math.max(s, hardware.l2)), up / Math.max(Math.sqrt(s), tall));
   const side = value => Math.sqrt(value) * scale, ground = h - pad - text * 3.4, left = pad, S = side(s), items = [];
   items.push(...matrix('s', left, ground - S, S, S, view, {}));
-  items.push(T('s.bytes', left, ground - S - text * 0.6, tr('size_s', {n: grouped(n), bytes: bytes(s)}), text, {bold: true, fill: 'bytes'}));
+  items.push(T('s.bytes', left, ground - S - text * 1.2, tr('size_s', {n: grouped(n), bytes: bytes(s)}), text, {bold: true, fill: 'bytes'}));
   items.push(R('grip', left + S - 12, ground - S - 12, 24, 24, 'surface', {r: 12, stroke: 'ink', width: 2, drag: (point, start) => {
     const before = Math.sqrt(scoreBytes(start.params.size)) * start.scale, now = Math.max(8, (point.x - left + ground - point.y) / 2);
     params.size = Math.round(clamp(start.params.size * now / before, ...sizeLimits) / 256) * 256;

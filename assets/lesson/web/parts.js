@@ -17,13 +17,15 @@ const tornWall = (id, x, y, w, h, side, more = {}) => {
   return P(id, `M0 0${edge.map(([a, b]) => `L${a.toFixed(1)} ${b.toFixed(1)}`).join('')}L0 ${h.toFixed(1)}Z`, {x, y, fill: 'memory', ...more});
 };
 const squarePath = (places, side) => places.map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h${side}v${side}h-${side}z`).join('');
+// Estimated width of a text in units of its size, and the size at which it fits `width`.
+const charWidth = (char, bold) => char.codePointAt(0) > 0x2e7f ? 1 : bold ? 0.6 : 0.54;
+const textFit = (text, width) => width / [...text].reduce((sum, char) => sum + charWidth(char, true), 0);
 // Rows of text, wrapped at about `width` pixels.
 const paragraph = (id, x, y, text, size, width, more = {}) => {
-  const wide = char => char.codePointAt(0) > 0x2e7f ? 1 : more.bold ? 0.6 : 0.54, lines = [''];
-  const words = text.match(/[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+\s*|\s+/g) || [];
+  const lines = [''];
   let used = 0;
-  for (const word of words) {
-    const length = [...word].reduce((sum, char) => sum + wide(char), 0) * size;
+  for (const word of text.match(/[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+\s*|\s+/g) || []) {
+    const length = [...word].reduce((sum, char) => sum + charWidth(char, more.bold), 0) * size;
     if (used + length > width + size * 0.3 && used > 0) { lines.push(''); used = 0; }
     lines[lines.length - 1] += word;
     used += length;

@@ -55,7 +55,7 @@ const raceLane = (lane, i, view, race, box, ns, nsPerSecond) => {
     T(`${id}.clock`, gx - text, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true}),
     ...laneSquares(id, pile, lane, now, race, nsPerSecond),
     R(slow ? 'm.o' : `${id}.grid`, gx, gy, grid, grid, 'surface', {stroke: 'matrix-o', width: 1.5}),
-    P(`${id}.cells`, range(final).map(k => `M${(gx + k % cells * c).toFixed(1)} ${(gy + Math.floor(k / cells) * c).toFixed(1)}h${c.toFixed(2)}v${c.toFixed(2)}h-${c.toFixed(2)}z`).join(''), {fill: 'matrix-o'}),
+    P(`${id}.cells`, range(final).map(k => `M${(gx + k % cells * c).toFixed(1)} ${(gy + Math.floor(k / cells) * c).toFixed(1)}h${(c + 0.5).toFixed(2)}v${(c + 0.5).toFixed(2)}h-${(c + 0.5).toFixed(2)}z`).join(''), {fill: 'matrix-o'}),
     T(slow ? 't.o' : `${id}.o`, gx + grid / 2, gy + grid / 2 + view.display * 0.33, 'O', Math.min(view.display, grid * 0.5), {anchor: 'middle', bold: true, fill: final > 40 ? '#ffffff' : 'ink'}),
     T(`${id}.state`, gx + grid, top + text, now.done ? tr('done') : now.name ? tr(`kernel_${now.name}`) : `${Math.round(100 * now.final)}%`, text * 0.85, {anchor: 'end', fill: 'muted'}),
     R(`${id}.track`, left, gy + grid + text * 0.35, right - left, text * 0.42, 'grid', {r: 2}),
@@ -78,7 +78,8 @@ const raceItems = (view, race, seconds) => {
   if (!before) items.push(L('race.now', left + (right - left) * ns / race.slow.ns, pad, left + (right - left) * ns / race.slow.ns, base - text, 'time', {opacity: ended ? 0 : 0.6}));
   if (before && seconds > 0) items.push(T('race.count', (left + right) / 2, h * 0.46, String(Math.ceil(raceTiming.begin - seconds)), view.display * 3, {anchor: 'middle', bold: true}));
   const line = ended ? raceVerdict(race) : tr('race_key', {unit: bytes(race.unit), times: grouped(1e9 / nsPerSecond)});
-  items.push(...paragraph(ended ? 'race.verdict' : 'race.key', pad, h - footer + text * 1.6 + (ended ? view.display * 0.8 : text), line, ended ? view.display * (view.small ? 0.75 : 0.95) : text, w - 2 * pad, {bold: ended, fill: ended ? 'ink' : 'muted'}));
+  if (ended) items.push(T('race.verdict', pad, h - footer + text * 1.6 + view.display * 0.8, line, Math.min(view.display * 0.95, textFit(line, w - 2 * pad)), {bold: true}));
+  else items.push(...paragraph('race.key', pad, h - footer + text * 2.6, line, text, w - 2 * pad, {fill: 'muted'}));
   return items;
 };
 const raceNow = () => raceAt(raceLengths.includes(params.n) ? params.n : raceLengths.reduce((a, b) => Math.abs(a - 4096) < Math.abs(b - 4096) ? a : b));
@@ -94,7 +95,7 @@ states.race = {
   controls: () => [playButton('race', () => raceSeconds, () => 1), slider('race', tr('scrub'), {low: 0, high: raceSeconds, step: 0.05, text: value => `${(+value).toFixed(0)} s`}), lengthSlider(raceLengths), filmButton()],
 };
 states['race-end'] = {...states.race, draw: drawRace(() => raceSeconds), controls: () => [lengthSlider(raceLengths)]};
-params.race = 0;
+params.race = reducedMotion.matches ? raceSeconds : 0;
 
 // Records the race as WebM in real time: the same items on a canvas of 1280 x 720.
 const recordFilm = async note => {

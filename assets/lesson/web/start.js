@@ -81,7 +81,7 @@ const goTo = (index, smooth = true) => {
   currentStop = clamp(index, 0, stops.length - 1);
   jumping = performance.now() + 700;
   const target = stops[currentStop], {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
-  scrollTo({top: scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
+  scrollTo({top: currentStop === 0 ? 0 : scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
   if (currentStop < steps.length || current < 0) setStep(Math.min(currentStop, steps.length - 1), smooth ? 450 : 0);
   highlightLink();
 };
