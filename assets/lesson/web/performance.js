@@ -73,6 +73,7 @@ const decodeItems = kind => view => {
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 0.4 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
+  if (!view.small && hardware.in_flight) items.push(...paragraph('decode.flight', bx, by + text * 17, tr('decode_flight', {bytes: bytes(hardware.in_flight.value)}), text, w - bx - pad, {fill: 'muted'}));
   if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 9, tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), text, w - bx - pad));
   return items;
 };
