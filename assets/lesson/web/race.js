@@ -75,6 +75,8 @@ const raceItems = (view, race, seconds) => {
   race.lanes.forEach((lane, i) => items.push(...raceLane(lane, i, view, race, {left, right, top: pad + i * height, height, side, from: pad + wall}, ns, nsPerSecond)));
   const steps = view.small ? 2 : 4;
   for (const i of range(steps + 1)) items.push(T(`race.tick${i}`, left + (right - left) * i / steps, base, i === 0 ? '0' : duration(race.slow.ns * i / steps), text * 0.85, {anchor: i === 0 ? 'start' : i === steps ? 'end' : 'middle', fill: 'muted'}));
+  const scrub = point => { stopPlaying(); params.race = raceTiming.begin + clamp((point.x - left) / (right - left), 0, 1) * raceTiming.length; changed(); };
+  items.push(R('race.scrub', left, pad, right - left, base - pad, 'surface', {opacity: 0, drag: scrub, pan: true}));
   if (!before) items.push(L('race.now', left + (right - left) * ns / race.slow.ns, pad, left + (right - left) * ns / race.slow.ns, base - text, 'time', {opacity: ended ? 0 : 0.6}));
   if (before && seconds > 0) items.push(T('race.count', (left + right) / 2, h * 0.46, String(Math.ceil(raceTiming.begin - seconds)), view.display * 3, {anchor: 'middle', bold: true}));
   const line = ended ? raceVerdict(race) : tr('race_key', {unit: bytes(race.unit), times: grouped(1e9 / nsPerSecond)});
