@@ -76,7 +76,7 @@ document.querySelectorAll('.claim').forEach(box => setUpChoices(box, state => {
   if (state.revealed) box.querySelector('.prediction-result').textContent = tr(state.value === box.dataset.outcome ? 'agreed' : 'disagreed');
 }));
 
-// Full-screen mode of a question.
+// Full-screen mode of a question, with its drawing beside it.
 const fullScreenQuestion = () => document.querySelector('.question.full-screen');
 const exitFullScreen = () => {
   document.querySelectorAll('[inert]').forEach(part => { part.inert = false; });
@@ -84,6 +84,7 @@ const exitFullScreen = () => {
   fullScreenQuestion()?.querySelector('.full-screen-button').replaceChildren(`${tr('alone')} (Q)`);
   fullScreenQuestion()?.classList.remove('full-screen');
   document.body.classList.remove('question-open');
+  dispatchEvent(new Event('resize'));
 };
 const enterFullScreen = box => {
   exitFullScreen();
@@ -95,6 +96,7 @@ const enterFullScreen = box => {
   [document.querySelector('header'), document.querySelector('footer'), document.getElementById('steps'), ...document.querySelectorAll('main > section')].forEach(part => { part.inert = true; });
   box.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = -1; });
   document.body.classList.add('question-open');
+  dispatchEvent(new Event('resize'));
 };
 // Keys apply to the question that the drawing shows, until it is revealed.
 const activeQuestion = () => fullScreenQuestion() || questions.find(box => !box.hidden && !answers[box.dataset.id]?.revealed);

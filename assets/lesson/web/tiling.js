@@ -71,7 +71,7 @@ const theoremItems = view => {
   const {w, h, pad, text} = view, side = Math.min(h - pad * 2 - text * 7, w * 0.55), x = pad + side * 0.16 + text, y = pad + text * 3 + side * 0.12, grid = Math.min(side, h - y - pad - text * 3), count = passes(params.m), c = grid / count;
   const thin = Math.max(12, grid * 0.07), items = [];
   items.push(...matrix('k', x, y - thin * 1.4, grid, thin, view), ...matrix('q', x - thin * 1.4, y, thin, grid, view), ...matrix('o', x + grid + thin * 0.4, y, thin, grid, view), R('m.s', x, y, grid, grid, 'matrix-s', {stroke: 'ink'}));
-  items.push(P('stripes', range(Math.round(count) + 1).map(k => `M${(x + k * c).toFixed(2)} ${y}v${grid}`).join(''), {stroke: 'ink', width: count > 64 ? 0.4 : 1, opacity: 0.7}));
+  items.push(P('stripes', range(Math.round(count) + 1).map(k => `M${(x + k * c).toFixed(2)} ${y}v${grid}`).join(''), {stroke: '#1c2127', width: count > 64 ? 0.4 : 1, opacity: 0.7}));
   items.push(R('pass', x, y, c, grid, 'matrix-p', {opacity: 0.85}), R('pass.k', x, y - thin * 1.4, c, thin, 'accent', {opacity: 0.9}));
   // The tile's edge follows the pointer: its rows are M / 4d.
   const drag = point => { const m = clamp(point.x - x, 1, grid) / grid * 4 * theorem.n * theorem.d; params.m = memorySizes.reduce((a, b) => Math.abs(Math.log(b / m)) < Math.abs(Math.log(a / m)) ? b : a); changed(); };
