@@ -129,12 +129,14 @@ const paintItem = (context, item, colors, family) => {
   if (item.stroke) { context.strokeStyle = color(item.stroke); context.stroke(path); }
   context.restore();
 };
-// Paints the items on a canvas of the view's size times `scale`.
-const paintCanvas = (canvas, view, items, scale) => {
+// Pictures and films have the caption below the drawing.
+const captionHeight = 64;
+const pictureView = (w, h) => makeView(w, h - captionHeight);
+// Paints the items and the caption on the canvas.
+const paintCanvas = (canvas, view, items, caption) => {
   const context = canvas.getContext('2d'), colors = {}, family = fontFamily();
-  context.setTransform(scale, 0, 0, scale, 0, 0);
   context.globalAlpha = 1;
   context.fillStyle = canvasColor('surface');
-  context.fillRect(0, 0, view.w, view.h);
-  for (const item of items) paintItem(context, item, colors, family);
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  for (const item of [...items, ...paragraph('picture.caption', view.pad, view.h + 14, caption, 13, view.w - 2 * view.pad, {fill: 'muted'})]) paintItem(context, item, colors, family);
 };

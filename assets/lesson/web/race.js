@@ -101,8 +101,8 @@ params.race = reducedMotion.matches ? raceSeconds : 0;
 
 // Records the race as WebM in real time: the same items on a canvas of 1280 x 720.
 const recordFilm = async note => {
-  const view = makeView(1280, 720), canvas = make('canvas', {width: view.w, height: view.h}), race = raceNow();
-  paintCanvas(canvas, view, raceItems(view, race, 0), 1);
+  const view = pictureView(1280, 720), canvas = make('canvas', {width: 1280, height: 720}), race = raceNow();
+  paintCanvas(canvas, view, raceItems(view, race, 0), raceCaption());
   const recorder = new MediaRecorder(canvas.captureStream(30), {mimeType: 'video/webm', videoBitsPerSecond: 6e6}), parts = [];
   recorder.ondataavailable = event => parts.push(event.data);
   const ended = new Promise(done => { recorder.onstop = done; });
@@ -111,7 +111,7 @@ const recordFilm = async note => {
   await new Promise(done => {
     const tick = () => {
       const seconds = (performance.now() - start) / 1000;
-      paintCanvas(canvas, view, raceItems(view, race, Math.min(raceSeconds, seconds)), 1);
+      paintCanvas(canvas, view, raceItems(view, race, Math.min(raceSeconds, seconds)), raceCaption());
       note.textContent = tr('recording', {left: Math.max(0, Math.ceil(raceSeconds - seconds))});
       seconds >= raceSeconds ? done() : setTimeout(tick, 33);
     };

@@ -106,8 +106,8 @@ const saveFile = (blob, name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
 const renderPng = () => {
-  const picture = makeView(1600, 900), canvas = make('canvas', {width: 1600, height: 900});
-  paintCanvas(canvas, picture, stateNow().draw(picture), 1);
+  const picture = pictureView(1600, 900), canvas = make('canvas', {width: 1600, height: 900});
+  paintCanvas(canvas, picture, stateNow().draw(picture), stateNow().caption(picture));
   return new Promise(done => canvas.toBlob(done, 'image/png'));
 };
 const pictureButtons = () => {
