@@ -68,7 +68,9 @@ const stepOf = name => {
 let jumping = 0;
 const lineOfReading = () => innerWidth <= 900 ? innerHeight * 0.74 : innerHeight * 0.52;
 const middle = node => { const {top, height} = node.getBoundingClientRect(); return top + height / 2; };
-const nearestStop = () => stops.reduce((best, stop, i) => Math.abs(middle(stop) - lineOfReading()) < Math.abs(middle(stops[best]) - lineOfReading()) ? i : best, 0);
+// Claims may be shown one at a time: a hidden one replaces the others.
+const unhide = stop => { if (stop.hidden) stops.filter(each => each.matches('.claim')).forEach(each => { each.hidden = each !== stop; }); };
+const nearestStop = () => stops.reduce((best, stop, i) => !stop.hidden && Math.abs(middle(stop) - lineOfReading()) < Math.abs(middle(stops[best]) - lineOfReading()) ? i : best, 0);
 let currentStop = 0;
 const highlightLink = () => { if (currentStop >= steps.length) links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); };
 const onScroll = () => {
@@ -80,6 +82,7 @@ const onScroll = () => {
 const goTo = (index, smooth = true) => {
   currentStop = clamp(index, 0, stops.length - 1);
   jumping = performance.now() + 700;
+  unhide(stops[currentStop]);
   const target = stops[currentStop], {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
   scrollTo({top: currentStop === 0 ? 0 : scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
   if (currentStop < steps.length || current < 0) setStep(Math.min(currentStop, steps.length - 1), smooth ? 450 : 0);
