@@ -38,7 +38,7 @@ std::pair<TextKind, std::string_view> text_kind_of(std::string_view path) {
   if (!file.ends_with(".md")) return {TextKind::nowhere, {}};
   if (file == "words.md") return {TextKind::words, folder};
   if (file == "glossary.md") return {TextKind::glossary, folder};
-  return {file.starts_with("step-") ? TextKind::step : TextKind::nowhere, folder};
+  return {file.starts_with("screen-") ? TextKind::step : TextKind::nowhere, folder};
 }
 
 bool is_page_id(std::string_view slug) {
@@ -67,7 +67,7 @@ class Loader {
         if (each.path == "README.md") continue;  // the built-in folder has a README for authors
         wrong(each.path, 0,
               make_message(
-                  "ignored: expected LANG/words.md, LANG/glossary.md, LANG/step-*.md, LANG/plan.json (LANG: {}), "
+                  "ignored: expected LANG/words.md, LANG/glossary.md, LANG/screen-*.md, LANG/plan.json (LANG: {}), "
                   "claims/*.json or homework/*.json",
                   fmt::join(lesson_languages(), ", ")));
       } else {
@@ -144,13 +144,11 @@ class Loader {
   /// Adds a step and reports all its problems; invalid steps are skipped.
   void add_step(Document document, bool whole) {
     FrontMatterReader front(document, registry_);
-    Step step{.slug = front.required_text("slug"), .title = front.required_text("title"), .next = front.text("next")};
+    Step step{.slug = front.required_text("slug"), .title = front.required_text("title")};
     (void)front.required_text("order");
     const auto order = front.number("order");
     step.order = order.value_or(0);
-    if (const Algorithm* algorithm = front.algorithm("explore")) step.explore = algorithm->name();
     step.setting = read_setting(front);
-    step.player_settings = read_player_settings(front);
     std::ranges::move(front.finish(), std::back_inserter(texts_.problems));
     whole = !step.slug.empty() && claim_slug(step.slug, document.file, document.front.line_of("slug")) && whole &&
             !step.title.empty() && order;
@@ -219,7 +217,11 @@ std::string LessonTexts::title_of(const Algorithm& algorithm) const {
 }
 
 const std::vector<std::string>& picture_names() {
-  static const std::vector<std::string> names{"race", "ledger", "hierarchy", "tiles", "softmax", "law", "backward"};
+  static const std::vector<std::string> names{
+      "race",          "race-end",  "attention",     "attention-scores",   "attention-softmax", "attention-mix",
+      "size",          "size-zoom", "softmax",       "softmax-block",      "softmax-rescale",   "tiling",
+      "tiling-orders", "theorem",   "theorem-count", "theorem-powers",     "roofline",          "decode",
+      "decode-split",  "decode-l2", "backward",      "backward-recompute", "backward-paper"};
   return names;
 }
 

@@ -2,12 +2,12 @@
 // The lesson's texts: built-in ones, and custom ones that replace or extend them. Paths below assets/lesson/:
 //   LANG/words.md            texts of buttons and labels, one per line of the front matter
 //   LANG/glossary.md         definitions of [[terms]], one per line of the front matter
-//   LANG/step-*.md           a step; sorted by `order`
+//   LANG/screen-*.md         a screen; sorted by `order`
 //   LANG/plan.json           the lecturer's plan
 //   claims/*.json            a claim
 //   homework/*.json          a homework question
 // A custom file replaces a built-in one of the same path. Invalid files are skipped and reported with the line. Unknown
-// keys in a step's front matter are reported and ignored.
+// keys in a screen's front matter are reported and ignored.
 #pragma once
 
 #include <map>
@@ -20,7 +20,6 @@
 #include "profiler/lesson/homework.h"
 #include "profiler/lesson/lesson_values.h"
 #include "profiler/lesson/plan.h"
-#include "profiler/lesson/player_settings.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -44,12 +43,9 @@ struct EmbeddedText {
 struct Step {
   std::string slug{};
   std::string title{};
-  double order = 0;       ///< steps below 1 come first and have no number
-  std::string next{};     ///< label of the button to the next page; empty: no button
-  std::string explore{};  ///< algorithm to open in the explorer
+  double order = 0;
   Setting setting{};
-  PlayerSettings player_settings{};
-  std::vector<Block> blocks{};
+  std::vector<Block> blocks{};  ///< each picture is a state of the drawing, for the texts and questions after it
 };
 
 struct LessonTexts {
@@ -72,6 +68,7 @@ struct LessonTexts {
   [[nodiscard]] std::string title_of(const Algorithm&) const;
 };
 
+/// States of the drawing, in the order of the screens.
 [[nodiscard]] const std::vector<std::string>& picture_names();
 
 /// Loads the texts of a language; `more` replaces or extends the built-in ones. Never throws: unreadable files are

@@ -32,7 +32,7 @@ std::vector<std::string> problems_of(const LessonTexts& texts) {
 /// Loads a custom step with additional front matter from line 5.
 LessonTexts load_custom_step(const std::string& more, const std::string& body = "Text.\n") {
   const std::vector<TextFile> files{
-      {"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n" + more + "---\n" + body}};
+      {"en/screen-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n" + more + "---\n" + body}};
   return load_lesson("en", files);
 }
 
@@ -47,54 +47,23 @@ TEST(CustomStep, ReportsInvalidValues) {
     const char* named;  ///< the invalid part
     const char* allowed;
   } wrong[] = {
-      {"play_n: many", "'play_n: many'", "64 to 65,536"},
-      {"play_n: 65537", "'play_n: 65537'", "64 to 65,536"},
-      {"play_br: 64.5", "'play_br: 64.5'", "1 to 4,096"},
       {"n: nan", "'n: nan'", "16 to 1,048,576"},
       {"heads: 1e300", "'heads: 1e300'", "1 to 512"},
-      {"play_pass: sideways", "'play_pass: sideways'", ""},
-      {"play_masks: full sideways", "'play_masks: full sideways'", ""},
       {"slow: quick", "'slow: quick'", "naive, fa1"},
-      {"play: fa1 fa9", "'play: fa1 fa9'", "naive, fa1"},
-      {"play_also: bc=128 br=0", "'play_also: bc=128 br=0'", "n=, br="},
-      {"play_also: =", "'play_also: ='", ""},
-      {"play_also: bc=64,", "'play_also: bc=64,'", ""},
-      {"play_also: n=1 n=2 n=3 n=4 n=5 n=6 n=7 n=8 n=9", "'play_also: n=1 n=2 n=3 n=4 n=5 n=6 n=7 n=8 n=9'", "8"},
       {"colour: red", "'colour'", "batch, d, "},
       {"<script>: 1", "'<script>'", ""},
   };
   for (const auto& each : wrong) {
     const LessonTexts texts = load_custom_step(std::string(each.line) + "\n");
-    EXPECT_THAT(problems_of(texts),
-                ElementsAre(AllOf(StartsWith("en/step-8-own.md:5: "), HasSubstr(each.named), HasSubstr(each.allowed))))
+    EXPECT_THAT(problems_of(texts), ElementsAre(AllOf(StartsWith("en/screen-8-own.md:5: "), HasSubstr(each.named),
+                                                      HasSubstr(each.allowed))))
         << each.line;
     EXPECT_NE(custom_step(texts), nullptr) << each.line;
-    EXPECT_EQ(texts.steps.size(), 9U);
+    EXPECT_EQ(texts.steps.size(), 10U);
   }
-  const LessonTexts texts = load_custom_step("n: nan\nheads: 0\nplay_heads: 65\nbatch: 4k\n");
-  EXPECT_EQ(problems_of(texts).size(), 4U);
+  const LessonTexts texts = load_custom_step("n: nan\nheads: 0\nbatch: 4k\n");
+  EXPECT_EQ(problems_of(texts).size(), 3U);
   EXPECT_EQ(custom_step(texts)->setting.n, 8192);
-  EXPECT_EQ(custom_step(texts)->player_settings.heads, 1);
-}
-
-TEST(CustomStep, SetsPlayerSettings) {
-  const LessonTexts texts =
-      load_custom_step("n: 4k\nplay: fa1 fa2\nplay_masks: causal\nplay_also: bc=128 m=16384 heads=4\n");
-  EXPECT_THAT(problems_of(texts), IsEmpty());
-  EXPECT_EQ(custom_step(texts)->setting.n, 4096);
-  const PlayerSettings& player_settings = custom_step(texts)->player_settings;
-  ASSERT_EQ(player_settings.also.size(), 3U);
-  EXPECT_EQ(player_settings.also[0].label, "Bc 128");
-  EXPECT_EQ(player_settings.also[1].m, 16384);
-  const PointTable none;
-  const Evidence evidence = make_evidence(none);
-  const Algorithm& fa2 = *player_settings.algorithms[1];
-  const auto whole = make_player(player_settings, evidence, fa2, Mask::none, 1000);
-  const auto shorter = make_player(player_settings, evidence, fa2, Mask::none, std::ssize(whole->frames()) - 1);
-  EXPECT_FALSE(uses_shorter_n(player_settings, *whole, {}));
-  EXPECT_TRUE(uses_shorter_n(player_settings, *shorter, {}));
-  EXPECT_EQ(shorter->problem().n_k, 256);
-  EXPECT_EQ(shorter->total().by_tensor, shorter->closed_form().by_tensor);
 }
 
 TEST(CustomStep, SkipsInvalidSteps) {
@@ -105,7 +74,7 @@ TEST(CustomStep, SkipsInvalidSteps) {
       {"---\ntitle: x\n---\n", {{1, "'slug'"}, {1, "'order'"}}},
       {"---\ntitle: x\nslug: a b\norder: 9\n---\n", {{3, "'a b'"}}},
       {"---\ntitle: x\nslug: __proto__\norder: 9\n---\n", {{3, "'__proto__'"}}},
-      {"---\ntitle: x\nslug: ledger\norder: 9\n---\n", {{3, "'ledger'"}}},
+      {"---\ntitle: x\nslug: size\norder: 9\n---\n", {{3, "'size'"}}},
       {"---\ntitle: x\nslug: results\norder: 9\n---\n", {{3, "'results'"}}},
       {"text", {{1, "'---'"}}},
       {"---\na: b\n", {{2, "'---'"}}},
@@ -113,18 +82,18 @@ TEST(CustomStep, SkipsInvalidSteps) {
       {"---\ntitle: x\nslug: y\norder: 9\n---\nText \xFF.\n", {{6, "UTF-8"}}},
   };
   for (const auto& each : broken) {
-    const std::vector<TextFile> files{{"en/step-9-f.md", each.text}};
+    const std::vector<TextFile> files{{"en/screen-9-f.md", each.text}};
     const LessonTexts texts = load_lesson("en", files);
-    EXPECT_EQ(texts.steps.size(), 8U) << each.text;
+    EXPECT_EQ(texts.steps.size(), 9U) << each.text;
     const std::vector<std::string> lines = problems_of(texts);
     ASSERT_GE(lines.size(), each.problems.size()) << each.text;
     for (std::size_t i = 0; i < each.problems.size(); ++i) {
       const auto& [line, named] = each.problems[i];
-      EXPECT_THAT(lines[i], AllOf(StartsWith("en/step-9-f.md:" + std::to_string(line) + ": "), HasSubstr(named)));
+      EXPECT_THAT(lines[i], AllOf(StartsWith("en/screen-9-f.md:" + std::to_string(line) + ": "), HasSubstr(named)));
     }
   }
   // A custom file with a built-in name replaces the built-in step.
-  const std::vector<TextFile> instead{{"en/step-1-ledger.md", "---\ntitle: Mine\nslug: ledger\norder: -1\n---\nx\n"}};
+  const std::vector<TextFile> instead{{"en/screen-3-size.md", "---\ntitle: Mine\nslug: size\norder: -1\n---\nx\n"}};
   EXPECT_THAT(problems_of(load_lesson("en", instead)), IsEmpty());
   EXPECT_EQ(load_lesson("en", instead).steps.front().title, "Mine");
 }
@@ -148,11 +117,11 @@ TEST(CustomText, ReportsProblemLine) {
       {"::question q\n- [x] a :: b\n- [ ] c :: d\n", 6, ""},
       {"::question q\nWhat?\n- [ ] c :: d\n- [x] a\n", 9, ""},
       {"::question q\nWhat?\n- [ ] c :: d\n- [x] a :: {{b}}\n", 9, "'b'"},
-      {"::question ledger-double\nWhat?\n- [ ] c :: d\n- [x] a :: b\n", 6, "'ledger-double'"},
+      {"::question size-double\nWhat?\n- [ ] c :: d\n- [x] a :: b\n", 6, "'size-double'"},
   };
   for (const auto& each : wrong) {
     const LessonTexts texts = load_custom_step("", each.body);
-    const std::string place = "en/step-8-own.md:" + std::to_string(each.line) + ": ";
+    const std::string place = "en/screen-8-own.md:" + std::to_string(each.line) + ": ";
     EXPECT_THAT(problems_of(texts), ElementsAre(AllOf(StartsWith(place), HasSubstr(each.named)))) << each.body;
     EXPECT_EQ(custom_step(texts), nullptr) << each.body;
   }
@@ -288,14 +257,14 @@ TEST(CustomQuestion, SkipsInvalidQuestions) {
 TEST(CustomFiles, ReportsUnknownFiles) {
   const std::vector<TextFile> files{{"claims/a b.json", claim_text()},
                                     {"en/notes.md", "x"},
-                                    {"en/step-8-own.txt", {}, "not a text file"},
-                                    {"fr/step-1.md", "x"},
-                                    {"zh/step-8-own.md", "no step at all"},
+                                    {"en/screen-8-own.txt", {}, "not a text file"},
+                                    {"fr/screen-1.md", "x"},
+                                    {"zh/screen-8-own.md", "no step at all"},
                                     {"README.md", "ours"}};
   EXPECT_THAT(
       problems_of(load_lesson("en", files)),
-      ElementsAre(AllOf(StartsWith("en/notes.md: "), HasSubstr("step-*.md")), "en/step-8-own.txt: not a text file",
-                  AllOf(StartsWith("fr/step-1.md: "), HasSubstr("words.md")),
+      ElementsAre(AllOf(StartsWith("en/notes.md: "), HasSubstr("screen-*.md")), "en/screen-8-own.txt: not a text file",
+                  AllOf(StartsWith("fr/screen-1.md: "), HasSubstr("words.md")),
                   AllOf(StartsWith("claims/a b.json: "), HasSubstr("'a b'"))));
   EXPECT_TRUE(load_lesson("fr").steps.empty());
 }
@@ -304,7 +273,7 @@ TEST(CustomPage, EscapesHostileText) {
   const PointTable none;
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&";
   const std::vector<TextFile> files{
-      {"en/step-8-own.md", "---\ntitle: " + evil + "\nslug: own\norder: 8\n" + evil + ": 1\nplay_masks: " + evil +
+      {"en/screen-8-own.md", "---\ntitle: " + evil + "\nslug: own\norder: 8\n" + evil + ": 1\nplay_masks: " + evil +
                                "\n---\n# " + evil + "\n\n" + evil + " *" + evil + "* `" + evil + "` $\\text{" + evil +
                                "}$\n\n- " + evil + "\n\n```\n" + evil + "\n```\n\n::question own-q\n" + evil +
                                "\n- [x] " + evil + " :: " + evil + "\n- [ ] b :: " + evil + "\n::hint " + evil + "\n"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of the race and of the curves over N, d and M.
+// Measured curves of the lesson: the race, the roofline, and bytes over N, d and M.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +12,8 @@
 
 #include "kernels/model/io_model.h"
 #include "profiler/curves/law_exponents.h"
-#include "profiler/lesson/hierarchy.h"
-#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/pairs.h"
+#include "profiler/lesson/scene_data.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis::lesson {
@@ -22,8 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Maximum number of frames in a race.
-constexpr std::int64_t max_race_frames = 4096;
+/// Series of PyTorch's eager attention, imported beside the recorded kernels.
+constexpr std::string_view eager_series = "torch-eager";
 
 /// Points of one run whose problems differ only in N: forward, unmasked, as many queries as keys.
 struct LengthCurves {
@@ -32,6 +31,7 @@ struct LengthCurves {
   std::vector<std::int64_t> lengths{};  ///< ascending
   /// Per requested algorithm and N: the fastest tile that has the metrics.
   std::vector<std::vector<std::optional<Row>>> rows{};
+  std::vector<std::optional<double>> eager{};  ///< nanoseconds of PyTorch's eager attention by N
 };
 /// Key of one set of curves: the run, and the spec without algorithm, N and tile.
 using CurveKey = std::pair<RunIndex, std::string>;
@@ -72,25 +72,52 @@ std::size_t algorithms_in(const Fastest& fastest) {
   return count;
 }
 
-/// Returns the curves of the run and problem with the most of these algorithms, then with the most points; nullopt with
-/// fewer than two algorithms.
-std::optional<LengthCurves> length_curves(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
-                                          std::int64_t d, std::string_view metric) {
-  const auto all = fastest_of(evidence, algorithms, d, metric);
-  const auto rank = [](const auto& each) { return std::pair(algorithms_in(each.second), each.second.size()); };
-  const auto best = std::ranges::max_element(all, {}, rank);
-  if (best == all.end() || algorithms_in(best->second) < 2) return std::nullopt;
-  LengthCurves curves{.run = best->first.first};
-  for (const auto& [at, row] : best->second) curves.lengths.push_back(at.second);
+/// Returns times of PyTorch's eager attention for problems that differ from `like` only in N; null where unknown.
+std::vector<std::optional<double>> eager_times(const Evidence& evidence, const AttentionProblem& like,
+                                               std::span<const std::int64_t> lengths, const std::string& device) {
+  std::vector<std::optional<double>> all(lengths.size());
+  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
+  for (const Row row : evidence.rows) {
+    if (evidence.points.algorithm(row) != eager_series || !times.has(row)) continue;
+    if (evidence.points.run(row).device_name != device) continue;
+    const AttentionProblem p = evidence.points.problem(row);
+    const auto length = std::ranges::find(lengths, p.n_k);
+    if (length != lengths.end() && p == at_length(like, p.n_k))
+      all[static_cast<std::size_t>(length - lengths.begin())] = times.value(row);
+  }
+  return all;
+}
+
+LengthCurves curves_of(const Evidence& evidence, RunIndex run, const Fastest& fastest, std::size_t algorithms) {
+  LengthCurves curves{.run = run};
+  for (const auto& [at, row] : fastest) curves.lengths.push_back(at.second);
   std::ranges::sort(curves.lengths);
   curves.lengths.erase(std::unique(curves.lengths.begin(), curves.lengths.end()), curves.lengths.end());
-  curves.like = evidence.points.problem(best->second.begin()->second);
-  curves.rows.assign(algorithms.size(), std::vector<std::optional<Row>>(curves.lengths.size()));
-  for (const auto& [at, row] : best->second) {
+  curves.like = evidence.points.problem(fastest.begin()->second);
+  curves.rows.assign(algorithms, std::vector<std::optional<Row>>(curves.lengths.size()));
+  for (const auto& [at, row] : fastest) {
     const auto length = std::ranges::lower_bound(curves.lengths, at.second) - curves.lengths.begin();
     curves.rows[at.first][static_cast<std::size_t>(length)] = row;
   }
+  curves.eager = eager_times(evidence, curves.like, curves.lengths, evidence.points.runs()[run].device_name);
   return curves;
+}
+
+/// Returns the curves of the run and problem with the most of these algorithms, then with the most of PyTorch's times,
+/// then with the most points; nullopt with fewer than two algorithms.
+std::optional<LengthCurves> length_curves(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
+                                          std::int64_t d) {
+  std::optional<LengthCurves> best;
+  std::array<std::size_t, 3> most{};
+  for (const auto& [key, fastest] : fastest_of(evidence, algorithms, d, metric_key::dram_settled_bytes)) {
+    LengthCurves curves = curves_of(evidence, key.first, fastest, algorithms.size());
+    const auto known = std::ranges::count_if(curves.eager, [](const auto& each) { return each.has_value(); });
+    const std::array rank{algorithms_in(fastest), static_cast<std::size_t>(known), fastest.size()};
+    if (rank <= most) continue;
+    most = rank;
+    best = std::move(curves);
+  }
+  return most.front() < 2 ? std::nullopt : best;
 }
 
 /// Points of a family that differ only in one of N, d and M.
@@ -135,74 +162,60 @@ std::string of_text(const LessonTexts& texts, const Evidence& evidence, const Le
   return texts.translated(shape) + " · " + evidence.points.runs()[curves.run].device_name;
 }
 
-/// Adds the order in which a small problem computes the tiles of S, per round with its kernel.
-void add_rounds(json& lane, const PlayerSettings& player_settings, const Evidence& evidence,
-                const Algorithm& algorithm) {
-  lane["pairs"] = {8, 8};
-  lane["rounds"] = json::array();
-  lane["kernels"] = json::array();
-  const auto player = make_player(player_settings, evidence, algorithm, Mask::none, max_race_frames);
-  if (!player) return;
-  for (const KernelModel& kernel : player->kernels()) lane["kernels"].push_back(kernel.name);
-  const PairRounds pairs = pair_rounds(*player);
-  if (pairs.rows > 0) lane["pairs"] = {pairs.rows, pairs.cols};
-  for (std::size_t i = 0; i < player->rounds().size(); ++i) {
-    lane["rounds"].push_back({player->rounds()[i].launch, pairs.rounds[i]});
+/// Returns time and DRAM bytes of each kernel of a point.
+json kernels_json(const Evidence& evidence, Row row) {
+  json all = json::array();
+  for (const RowKernel& kernel : evidence.points.points().kernels(row)) {
+    const auto times = kernel.times();
+    const auto read = kernel.stored(metric_key::dram_read_bytes);
+    const auto written = kernel.stored(metric_key::dram_write_bytes);
+    if (kernel.is_sum() || !times || !read || !written) continue;
+    all.push_back({{"name", kernel.name()}, {"ns", times->median}, {"dram", read->value + written->value}});
   }
+  return all;
 }
 
 }  // namespace
 
-std::string race_json(const LessonTexts& texts, const PlayerSettings& player_settings, const Setting& setting,
-                      const Evidence& evidence) {
-  const std::vector<const Algorithm*>& algorithms = player_settings.algorithms;
-  const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::dram_settled_bytes);
-  json all{{"lanes", json::array()}, {"slow", -1}, {"fast", -1}};
-  if (!curves) return all.dump();
+nlohmann::json curves_json(const LessonTexts& texts, const Evidence& evidence, std::int64_t d) {
+  std::vector<const Algorithm*> algorithms;
+  for (const std::string_view name : {"naive", "fa1", "fa2", "fa3"}) {
+    if (const Algorithm* algorithm = evidence.registry.find(name)) algorithms.push_back(algorithm);
+  }
+  json all{{"lanes", json::array()}};
+  const auto curves = length_curves(evidence, algorithms, d);
+  if (!curves) return all;
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& dram = evidence.points.values(metric_key::dram_settled_bytes);
-  std::pair weakest{Provenance::measured, Provenance::measured};  // provenance of times and of bytes
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     json rows = json::array();
-    for (const std::optional<Row>& row : curves->rows[i]) {
-      rows.push_back(row ? json{{"ns", times.value(*row)}, {"dram", dram.value(*row)}} : json());
-      if (!row) continue;
-      weakest = {std::max(weakest.first, times.provenance(*row)), std::max(weakest.second, dram.provenance(*row))};
+    for (std::size_t k = 0; k < curves->rows[i].size(); ++k) {
+      const std::optional<Row>& row = curves->rows[i][k];
+      rows.push_back(!row ? json()
+                          : json{{"ns", times.value(*row)},
+                                 {"dram", dram.value(*row)},
+                                 {"flops", pass_flops(at_length(curves->like, curves->lengths[k]))},
+                                 {"kernels", kernels_json(evidence, *row)}});
     }
     if (std::ranges::all_of(rows, &json::is_null)) continue;
-    const std::string name = algorithms[i]->name();
-    if (name == setting.slow) all["slow"] = all["lanes"].size();
-    if (name == setting.fast) all["fast"] = all["lanes"].size();
-    const bool other = algorithms[i]->facts().reference != algorithms.front()->facts().reference;
-    json lane{{"title", texts.title_of(*algorithms[i])}, {"other", other}, {"rows", rows}};
-    add_rounds(lane, player_settings, evidence, *algorithms[i]);
-    all["lanes"].push_back(std::move(lane));
+    all["lanes"].push_back(
+        {{"name", algorithms[i]->name()}, {"title", texts.title_of(*algorithms[i])}, {"rows", rows}});
   }
-  json least = json::array();
-  for (const std::int64_t n : curves->lengths) least.push_back(compulsory_traffic(at_length(curves->like, n)).total());
-  const auto near = [&](std::int64_t n) { return std::abs(n - setting.n); };
-  all["first"] = std::ranges::min(curves->lengths, {}, near);
+  json eager = json::array();
+  for (const auto& each : curves->eager) eager.push_back(each ? json(*each) : json());
+  all["eager"] = eager;
   all["lengths"] = curves->lengths;
-  all["times"] = to_string(weakest.first);
-  all["bytes"] = origin_of(weakest.second);
-  // Bandwidth is shown only if it is of the same GPU.
-  const std::string& gpu = evidence.points.runs()[curves->run].device_name;
-  const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(MemoryLevel::dram).bandwidth;
-  if (rate && gpu == evidence.gpu.name) {
-    all["rate"] = rate->value;
-    all["rate_origin"] = to_string(rate->source);
-  }
-  all["played"] = player_settings.n;
-  all["least"] = least;
-  all["gpu"] = gpu;
+  all["least"] = json::array();
+  for (const std::int64_t n : curves->lengths)
+    all["least"].push_back(compulsory_traffic(at_length(curves->like, n)).total());
   all["of"] = of_text(texts, evidence, *curves);
-  return all.dump();
+  return all;
 }
 
-std::string law_json(const LessonTexts& texts, const std::string& name, const Evidence& evidence) {
+nlohmann::json law_json(const LessonTexts& texts, const std::string& name, const Evidence& evidence) {
   const auto all = law_slices(evidence, name);
   const Algorithm* algorithm = evidence.registry.find(name);
-  if (!all || algorithm == nullptr) return "{}";
+  if (!all || algorithm == nullptr) return json::object();
   const LawFamily& family = all->family;
   json plots = json::array();
   for (std::size_t i = 0; i < law_variable_count; ++i) {
@@ -224,11 +237,10 @@ std::string law_json(const LessonTexts& texts, const std::string& name, const Ev
                      {"found", family.reported_fit()->exponents.at(i)},
                      {"origin", origin_of(family.provenance)}});
   }
-  return json{{"plots", plots},
-              {"algorithm", texts.title_of(*algorithm)},
-              {"of", texts.translated(problem_text(family)) + " · " +
-                         evidence.points.run(family.points.front().row).device_name}}
-      .dump();
+  return {{"plots", plots},
+          {"algorithm", texts.title_of(*algorithm)},
+          {"of", texts.translated(problem_text(family)) + " · " +
+                     evidence.points.run(family.points.front().row).device_name}};
 }
 
 }  // namespace attnscope::analysis::lesson
