@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// lesson: writes the lesson as HTML pages from recorded points, or its texts for editing.
+// lesson: writes the lesson, homework and the lecturer's plan as HTML, grades homework, and writes texts for editing.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "app/loaded_points.h"
+#include "app/output.h"
 #include "app/program.h"
 #include "app/user_kernels.h"
+#include "kernels/files/regular_file.h"
 #include "profiler/files/recorded_samples.h"
+#include "profiler/lesson/front_matter_reader.h"
 #include "profiler/lesson/lesson_files.h"
 #include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
@@ -28,13 +33,14 @@ namespace lesson = analysis::lesson;
 
 struct LessonOptions {
   std::vector<std::string> files;
-  std::string folder;
+  std::string folder;  ///< or file
+  std::vector<std::string> codes;
   std::string language = "en";
   std::string texts;
   std::string filter;
   std::uint64_t seed = 0;
-  std::string answers;
   bool force = false;
+  Output output{};
 
   [[nodiscard]] OutputFile::ExistingFile existing() const {
     return force ? OutputFile::ExistingFile::any : OutputFile::ExistingFile::same_kind;
@@ -48,7 +54,7 @@ std::vector<lesson::TextFile> custom_texts(const LessonOptions& options) {
     }
     std::vector<lesson::TextFile> files = read_lesson_texts(options.texts);
     if (files.empty())
-      spdlog::warn("{}", format_text("{} has no texts (*.md); using the built-in texts", options.texts));
+      spdlog::warn("{}", format_text("{} has no texts (*.md, *.json); using the built-in texts", options.texts));
     return files;
   }
   return custom_lesson_texts();
@@ -61,28 +67,176 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
   return names;
 }
 
+/// Loaded points, and what the lesson takes from them.
+struct LessonData {
+  explicit LessonData(const LessonOptions& options)
+      : files(files_or_samples(options.files, lesson_samples())),
+        names(fmt::format("{}", fmt::join(names_of(files), ", "))),
+        loaded(load_points(files, options.filter)),
+        evidence(make_evidence(loaded.table)) {
+    if (loaded.table.empty()) spdlog::warn("{}", "no points in these files; figures that need them are empty");
+    if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
+    for (const StoredCeilings& each : loaded.ceilings) {
+      evidence.all_ceilings.push_back({each.device_name, each.ceilings});
+    }
+  }
+
+  std::vector<std::string> files;
+  std::string names;
+  LoadedPoints loaded;
+  lesson::Evidence evidence;
+};
+
+lesson::LessonTexts load_texts(const LessonOptions& options) {
+  lesson::LessonTexts texts = lesson::load_lesson(options.language, custom_texts(options));
+  for (const lesson::TextProblem& problem : texts.problems) spdlog::warn("{}", printable(text(display_text(problem))));
+  return texts;
+}
+
+ExitCode exit_code(const LessonData& data, const std::vector<lesson::TextProblem>& problems) {
+  if (data.loaded.code != ExitCode::ok) return data.loaded.code;
+  return problems.empty() ? ExitCode::ok : ExitCode::partial;
+}
+
 ExitCode export_lesson(const LessonOptions& options) {
-  const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
-  const std::vector<lesson::TextFile> own = custom_texts(options);
-  const LoadedPoints loaded = load_points(files, options.filter);
-  if (loaded.table.empty()) spdlog::warn("{}", "no points in these files; figures that need them are empty");
-  lesson::Evidence evidence = make_evidence(loaded.table);
-  if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
-  const WrittenLesson written =
-      write_lesson(options.folder, own, evidence,
-                   {.language = options.language,
-                    .page{.seed = options.seed, .data = fmt::format("{}", fmt::join(names_of(files), ", "))},
-                    .answers = options.answers,
-                    .existing = options.existing()});
+  const LessonData data(options);
+  const WrittenLesson written = write_lesson(
+      options.folder, custom_texts(options), data.evidence,
+      {.language = options.language, .page{.seed = options.seed, .data = data.names}, .existing = options.existing()});
   for (const lesson::TextProblem& problem : written.problems)
     spdlog::warn("{}", printable(text(display_text(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
-    std::cout << format_text("{}: {} steps with the race, {} claims", printable(page.file.string()), page.steps,
+    std::cout << format_text("{}: {} screens, {} claims", printable(page.file.string()), page.steps,
                              page.claims)
               << '\n';
   }
-  if (loaded.code != ExitCode::ok) return loaded.code;
-  return written.problems.empty() ? ExitCode::ok : ExitCode::partial;
+  return exit_code(data, written.problems);
+}
+
+void write_page(const LessonOptions& options, const FileKind& kind, const std::string& page) {
+  OutputFile file(options.folder, kind, options.existing());
+  file.write(page);
+  file.commit();
+}
+
+ExitCode write_homework(const LessonOptions& options) {
+  const LessonData data(options);
+  const lesson::LessonTexts texts = load_texts(options);
+  const auto items = homework_items(texts, data.evidence, options.seed);
+  const FileKind kind{"attnscope homework", [](std::string_view first) {
+                        return first.find("content=\"attnscope homework\"") != std::string_view::npos;
+                      }};
+  write_page(options, kind, homework_page(texts, items, options.seed, data.names));
+  std::cout << format_text("{}: {} questions and claims", printable(options.folder), items.size()) << '\n';
+  return exit_code(data, texts.problems);
+}
+
+ExitCode write_plan(const LessonOptions& options) {
+  const LessonData data(options);
+  const lesson::LessonTexts texts = load_texts(options);
+  const FileKind kind{"an attnscope lesson plan", [](std::string_view first) {
+                        return first.find("content=\"attnscope plan\"") != std::string_view::npos;
+                      }};
+  write_page(options, kind, plan_page(texts, data.evidence));
+  std::cout << format_text("{}: {} screens, {} minutes", printable(options.folder), texts.plan.rows.size(),
+                           texts.plan.minutes())
+            << '\n';
+  return exit_code(data, texts.problems);
+}
+
+/// Returns the codes of the arguments, which are codes or files with codes.
+std::vector<std::string> codes_of(const LessonOptions& options) {
+  std::vector<std::string> codes;
+  for (const std::string& argument : options.codes) {
+    if (argument.starts_with(lesson::hand_in_prefix)) {
+      codes.push_back(argument);
+      continue;
+    }
+    const auto text = read_regular_file(argument, lesson::max_text_bytes);
+    if (!text.ok()) throw CommandError(ExitCode::error, "{}: {}", argument, text.error());
+    const auto found = lesson::hand_in_codes(*text);
+    if (found.empty()) throw CommandError(ExitCode::error, "{}: no hand-in code (attnscope1.…)", argument);
+    codes.insert(codes.end(), found.begin(), found.end());
+  }
+  return codes;
+}
+
+/// A row per student and answer; without codes the key.
+struct GradedAnswer {
+  std::string student{};
+  std::string given{};
+  const lesson::HomeworkItem* item = nullptr;
+};
+
+analysis::Table graded_table(const std::vector<GradedAnswer>& answers) {
+  const auto column = [&](const char* key, const char* title, std::string (*of)(const GradedAnswer&)) {
+    return analysis::Column{.key = key, .title = title, .cell = [&answers, of](std::size_t row) {
+                              return analysis::Cell{.text = of(answers[row])};
+                            }};
+  };
+  return {.columns = {column("student", "Student", [](const GradedAnswer& each) { return each.student; }),
+                      column("question", "Question", [](const GradedAnswer& each) { return each.item->id; }),
+                      column("answer", "Answer", [](const GradedAnswer& each) { return printable(each.given); }),
+                      column("key", "Key", [](const GradedAnswer& each) { return each.item->right; }),
+                      column("unit", "Unit", [](const GradedAnswer& each) { return each.item->unit; }),
+                      column("right", "Right",
+                             [](const GradedAnswer& each) {
+                               return std::string(each.item->is_right(each.given) ? "1" : "0");
+                             }),
+                      column("why", "Why", [](const GradedAnswer& each) { return each.item->why; })},
+          .rows = answers.size()};
+}
+
+ExitCode grade(LessonOptions& options) {
+  const LessonData data(options);
+  const lesson::LessonTexts texts = load_texts(options);
+  if (options.codes.empty() && options.seed == 0)
+    throw CommandError(ExitCode::usage, "a hand-in code, a file with codes, or --seed for the key is required");
+  std::map<std::uint64_t, std::vector<lesson::HomeworkItem>> keys;
+  const auto key_of = [&](std::uint64_t seed) -> const std::vector<lesson::HomeworkItem>& {
+    const auto [found, fresh] = keys.try_emplace(seed);
+    if (fresh) found->second = homework_items(texts, data.evidence, seed);
+    return found->second;
+  };
+  ExitCode code = exit_code(data, texts.problems);
+  std::vector<GradedAnswer> answers;
+  std::vector<std::string> sums;
+  for (const std::string& each : codes_of(options)) {
+    const auto hand_in = lesson::decode_hand_in(each);
+    const auto reject = [&](const Message& why) {
+      spdlog::error("{}", text(why));
+      code = ExitCode::partial;
+    };
+    if (!hand_in.ok()) {
+      reject(make_message("{}: {}", lesson::truncate_text(each), hand_in.error()));
+      continue;
+    }
+    const std::string name = printable(hand_in->name);
+    const auto& items = key_of(hand_in->seed);
+    if (hand_in->data != data.names || hand_in->answers.size() != items.size()) {
+      reject(make_message("{}: made from other files or texts: {} (pass them with --data and --texts)", name,
+                          printable(hand_in->data)));
+      continue;
+    }
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      answers.push_back({name, hand_in->answers[i], &items[i]});
+      right += items[i].is_right(hand_in->answers[i]) ? 1U : 0U;
+    }
+    sums.push_back(format_text("{}: {} / {}", name, right, items.size()));
+  }
+  if (options.codes.empty()) {
+    for (const lesson::HomeworkItem& item : key_of(options.seed)) answers.push_back({{}, {}, &item});
+  }
+  return options.output.run([&] {
+    analysis::Table table = graded_table(answers);
+    if (options.codes.empty()) {
+      for (const char* column : {"student", "answer", "right"}) table.drop(column);
+    }
+    if (sums.size() < 2 || !options.output.is_text_output()) options.output.table(table);
+    for (const std::string& sum : sums) options.output.line(sum);
+    return code;
+  });
 }
 
 ExitCode write_texts(const LessonOptions& options) {
@@ -97,25 +251,49 @@ ExitCode write_texts(const LessonOptions& options) {
 Action add_lesson(CLI::App& command) {
   auto options = std::make_shared<LessonOptions>();
   add_kernel_option(command);
-  CLI::App& write = *command.add_subcommand("export");
   command.require_subcommand(1);
-  write.add_option("FILE", options->files, ".attnscope files with the points to show (default: the recorded samples)");
-  write.add_option("-o,--output", options->folder, "Output folder for index.html and LANG.html")
-      ->type_name("FOLDER")
+  const auto add = [&](const char* name, bool data, const char* output) -> CLI::App& {
+    CLI::App& own = *command.add_subcommand(name);
+    if (data) {
+      own.add_option("FILE", options->files,
+                     ".attnscope files with the points to show (default: the recorded samples)");
+    }
+    if (output != nullptr) {
+      const bool folder = std::string_view(output).starts_with("Output folder");
+      own.add_option("-o,--output", options->folder, output)->type_name(folder ? "FOLDER" : "FILE")->required();
+      own.add_flag("--force", options->force, "Overwrite a file of another kind");
+    }
+    return own;
+  };
+  const auto add_texts = [&](CLI::App& own) {
+    add_language_option(own, options->language, "Language");
+    own.add_option("--texts", options->texts,
+                   "Folder with texts that replace or extend built-in ones (default: $XDG_DATA_HOME/attnscope/lesson)")
+        ->type_name("FOLDER");
+    add_filter_option(own, options->filter);
+  };
+  CLI::App& write = add("export", true, "Output folder for index.html and LANG.html");
+  write.add_option("--seed", options->seed, "Number that varies N and d in the questions")->check(integer_at_least(1));
+  CLI::App& homework = add("homework", true, "Output file");
+  homework.add_option("--seed", options->seed, "Number that varies wording, numbers and the order of choices")
+      ->check(integer_at_least(1))
       ->required();
-  add_language_option(write, options->language, "Language of index.html");
-  write.add_option("--seed", options->seed, "Number that varies N and d in the exercises")->check(integer_at_least(1));
-  write
-      .add_option("--texts", options->texts,
-                  "Folder with texts that replace built-in ones (default: $XDG_DATA_HOME/attnscope/lesson)")
-      ->type_name("FOLDER");
-  add_filter_option(write, options->filter);
-  write.add_option("--answers", options->answers, "Also write a page with the answers")->type_name("FILE");
-  write.add_flag("--force", options->force, "Overwrite an index.html of another kind");
-  CLI::App& texts = *command.add_subcommand("texts");
-  texts.add_option("-o,--output", options->folder, "Output folder")->type_name("FOLDER")->required();
-  texts.add_flag("--force", options->force, "Overwrite existing texts");
-  return [options, &texts] { return texts.parsed() ? write_texts(*options) : export_lesson(*options); };
+  CLI::App& grading = add("grade", false, nullptr);
+  grading.add_option("CODE", options->codes, "Hand-in codes, or files with codes")->type_name("CODE|FILE");
+  grading.add_option("--data", options->files, "File of the homework; repeatable (default: the recorded samples)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  grading.add_option("--seed", options->seed, "Show the key of this homework")->check(integer_at_least(1));
+  options->output.add_to(grading);
+  CLI::App& plan = add("plan", true, "Output file");
+  add("texts", false, "Output folder");
+  for (CLI::App* each : {&write, &homework, &grading, &plan}) add_texts(*each);
+  return [options, &write, &homework, &grading, &plan] {
+    if (write.parsed()) return export_lesson(*options);
+    if (homework.parsed()) return write_homework(*options);
+    if (grading.parsed()) return grade(*options);
+    return plan.parsed() ? write_plan(*options) : write_texts(*options);
+  };
 }
 
 }  // namespace attnscope

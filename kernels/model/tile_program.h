@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile program: the sequence of tile accesses of an attention kernel. Each algorithm defines it once; tests check the
-// closed form against it, the simulator replays it, and the lesson steps through it.
+// closed form against it, and the simulator replays it.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ std::vector<std::string> default_samples() {
 }
 
 std::vector<std::string> lesson_samples() {
-  return sample_paths({main_sample, law_sample, tiles_sample, race_sample});
+  return sample_paths({main_sample, law_sample, tiles_sample, race_sample, second_sample});
 }
 
 std::vector<std::string> law_samples() {

@@ -26,9 +26,6 @@ using lesson::TextFile;
 bool is_lesson(std::string_view first) {
   return first.find("content=\"attnscope lesson\"") != std::string_view::npos;
 }
-bool is_answer_sheet(std::string_view first) {
-  return first.find("content=\"attnscope lesson answers\"") != std::string_view::npos;
-}
 
 std::string file_of(const std::string& language, const LessonFileOptions& options) {
   return language == options.language ? "index.html" : language + ".html";
@@ -70,13 +67,13 @@ class TextFolder {
       if (file.starts_with('.') || file.ends_with('~')) continue;  // backup and hidden files
       std::error_code unknown;
       const fs::file_status own = entry->symlink_status(unknown);
-      const bool text = path.extension() == ".md";
+      const bool text = path.extension() == ".md" || path.extension() == ".json";
       if (fs::is_directory(own)) {
         read_folder(path);
       } else if (text && fs::is_regular_file(own)) {
         read_text(path);
       } else if (text || folder != root_) {
-        add(path, {}, "ignored: not a regular file ending in .md");
+        add(path, {}, "ignored: not a regular file ending in .md or .json");
       }
     }
     if (error) add(folder, {}, make_message("cannot read folder: {}", error.message()));
@@ -96,12 +93,15 @@ class TextFolder {
 
 lesson::Evidence make_evidence(const analysis::PointTable& points) {
   lesson::Evidence evidence{
-      .points = points, .rows = points.rows(), .gpu = known_gpus().front(), .registry = built_in_algorithms()};
+      .points = points, .rows = {}, .gpu = known_gpus().front(), .registry = built_in_algorithms()};
   std::string newest;
   for (const analysis::Run& run : points.runs()) {
     if (run.provenance == Provenance::imported || run.started_at < newest) continue;
     newest = run.started_at;
     evidence.gpu = run.limits;
+  }
+  for (const analysis::Row row : points.rows()) {
+    if (newest.empty() || same_gpu(points.run(row).limits.name, evidence.gpu.name)) evidence.rows.push_back(row);
   }
   return evidence;
 }
@@ -112,7 +112,6 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   const FileKind kind{"an attnscope lesson", is_lesson};
   WrittenLesson written;
   std::vector<OutputFile> files;
-  std::string answers;
   std::set<std::string> told;
   for (const std::string& language : lesson::lesson_languages()) {
     const lesson::LessonTexts texts = lesson::load_lesson(language, custom_texts);
@@ -122,22 +121,11 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     }
     OutputFile& file = files.emplace_back(folder / file_of(language, options), kind, options.existing);
     file.write(lesson::lesson_page(texts, evidence, web));
-    const bool asked = language == options.language;
-    written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
+    written.pages.insert(language == options.language ? written.pages.begin() : written.pages.end(),
                          {file.final_path(), texts.steps.size(), texts.claims.size()});
     // Claims are read once per language: report each problem once.
     std::ranges::copy_if(texts.problems, std::back_inserter(written.problems),
                          [&](const lesson::TextProblem& each) { return told.insert(text(display_text(each))).second; });
-    if (asked) answers = lesson::answers_page(texts, evidence, web);
-  }
-  if (!options.answers.empty()) {
-    for (const OutputFile& page : files) {
-      if (fs::weakly_canonical(page.final_path()) != fs::weakly_canonical(options.answers)) continue;
-      throw FileError(FileError::Kind::not_writable, "{} is a page of the lesson (choose another file for the answers)",
-                      options.answers.string());
-    }
-    files.emplace_back(options.answers, FileKind{"an attnscope answer sheet", is_answer_sheet}, options.existing)
-        .write(answers);
   }
   // Commit linked pages together.
   for (OutputFile& file : files) file.commit();
@@ -152,7 +140,7 @@ std::size_t write_lesson_texts(const fs::path& folder, OutputFile::ExistingFile 
   const FileKind kind{"an empty file", [](std::string_view first) { return first.empty(); }};
   std::vector<OutputFile> files;
   for (const analysis::lesson::EmbeddedText& each : analysis::lesson::embedded_lesson()) {
-    if (!each.path.ends_with(".md")) continue;
+    if (!each.path.ends_with(".md") && !each.path.ends_with(".json")) continue;
     const fs::path target = folder / each.path;
     make_folder(target.parent_path());
     files.emplace_back(target, kind, existing).write(each.text);

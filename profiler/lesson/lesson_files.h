@@ -15,13 +15,13 @@
 
 namespace attnscope {
 
-/// Returns all points, and the GPU of the newest run that was not imported; the first known GPU if there is none.
+/// Returns the points of the GPU of the newest run that was not imported; all points and the first known GPU if there
+/// is none.
 [[nodiscard]] analysis::lesson::Evidence make_evidence(const analysis::PointTable&);
 
 struct LessonFileOptions {
   std::string language = "en";          ///< language of index.html
   analysis::lesson::WebOptions page{};  ///< without `others`
-  std::filesystem::path answers{};      ///< answer sheet for teachers; empty: none
   OutputFile::ExistingFile existing = OutputFile::ExistingFile::same_kind;
 };
 
@@ -41,9 +41,9 @@ struct WrittenLesson {
                                          std::span<const analysis::lesson::TextFile> custom_texts,
                                          const analysis::lesson::Evidence&, const LessonFileOptions&);
 
-/// Reads every *.md below the folder, sorted by relative path; empty if the folder does not exist. Files that are not
-/// read (links, devices, too large, no permission, other extensions) are included with the reason. Hidden and backup
-/// files (x~) are ignored.
+/// Reads every *.md and *.json below the folder, sorted by relative path; empty if the folder does not exist. Files
+/// that are not read (links, devices, too large, no permission, other extensions) are included with the reason. Hidden
+/// and backup files (x~) are ignored.
 [[nodiscard]] std::vector<analysis::lesson::TextFile> read_lesson_texts(const std::filesystem::path& folder);
 
 /// Writes all built-in texts below the folder for editing, or none. Returns their number. Throws FileError; existing

@@ -6,14 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
-#include "profiler/lesson/hierarchy.h"
-#include "profiler/lesson/ledger.h"
-#include "profiler/lesson/online_softmax.h"
+#include "profiler/lesson/scene_data.h"
 #include "profiler/plan/text.h"
 #include "profiler/style/tokens.h"
 
@@ -27,70 +24,18 @@ std::string script_json(std::string_view id, const std::string& text) {
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
 }
 
-std::string softmax_json() {
-  nlohmann::json all = nlohmann::json::array();
-  for (const SoftmaxExample& example : softmax_examples()) {
-    all.push_back({{"name", example.name},
-                   {"columns", example.columns},
-                   {"d", example.d},
-                   {"scores", example.scores},
-                   {"values", example.values},
-                   {"hidden", example.hidden},
-                   {"blocks", example.blocks}});
+/// Returns a file as base64, for a data: address.
+std::string base64(std::string_view data) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string all;
+  for (std::size_t at = 0; at < data.size(); at += 3) {
+    const std::size_t bytes = std::min<std::size_t>(3, data.size() - at);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8U | (k < bytes ? static_cast<unsigned char>(data[at + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) all += k <= bytes ? digits[group >> (18U - 6U * k) & 63U] : '=';
   }
-  return all.dump();
-}
-
-/// Drawn as a square with an area of `bytes`; `label` is displayed.
-struct SizedSquare {
-  std::string label{};
-  double bytes = 0;
-};
-/// Returns two pictures with separate scales: one head's matrices with the on-chip memories and L2, and all heads'
-/// scores with DRAM.
-std::vector<std::vector<SizedSquare>> ledger_squares(const LessonTexts& texts, const Setting& setting,
-                                                     const DeviceLimits& gpu) {
-  const Ledger one = make_ledger(setting.single_head_problem());
-  const Hierarchy memories = hierarchy_of(gpu);
-  const auto size = [&](MemoryLevel memory_level) { return memories.at(memory_level).bytes->value; };
-  const auto scores = static_cast<double>(one.find(Tensor::s)->matrix_bytes());
-  const auto all = static_cast<double>(make_ledger(setting.all_heads_problem()).find(Tensor::s)->all());
-  return {{{"S", scores},
-           {"P", scores},
-           {"Q + K + V + O", static_cast<double>(one.tensor_bytes())},
-           {texts.label_text("registers"), size(MemoryLevel::registers)},
-           {texts.label_text("shared"), size(MemoryLevel::shared)},
-           {"L2", size(MemoryLevel::l2)}},
-          {{texts.label_text("dram"), size(MemoryLevel::dram)},
-           {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
-           {fmt::format("S, N {}", 2 * setting.n), 4 * all},
-           {"L2", size(MemoryLevel::l2)}}};
-}
-
-struct LedgerStep {
-  std::int64_t n = 0;
-  std::vector<std::vector<SizedSquare>> pictures{};
-};
-/// Returns pictures for several N in steps of two, including the setting's.
-std::vector<LedgerStep> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
-  std::vector<LedgerStep> frames;
-  for (const std::int64_t n : {setting.n / 8, setting.n / 4, setting.n / 2, setting.n, 2 * setting.n, 4 * setting.n}) {
-    if (n < 16) continue;
-    Setting other = setting;
-    other.n = n;
-    frames.push_back({n, ledger_squares(texts, other, gpu)});
-  }
-  return frames;
-}
-
-/// Returns P and the tensors that the backward pass stores instead.
-std::vector<SizedSquare> backward_squares(const Setting& setting) {
-  const Ledger one = make_ledger(setting.single_head_problem());
-  const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->matrix_bytes()); };
-  return {{"P", bytes(Tensor::p)},
-          {"Q + K + V + O", static_cast<double>(one.tensor_bytes())},
-          {"m + ℓ", bytes(Tensor::m) + bytes(Tensor::l)},
-          {"LSE", bytes(Tensor::lse)}};
+  return all;
 }
 
 class Page {
@@ -99,61 +44,41 @@ class Page {
       : texts_(texts), evidence_(evidence), options_(options), start_(options.start) {}
 
   std::string all() {
-    for (const Step& step : texts_.steps) add_step(step);
+    for (const Step& step : texts_.steps) add_screen(step);
+    const std::string steps = std::exchange(sections_, {});
     add_claims();
     add_results();
     add_glossary();
-    return head("attnscope lesson", label_text("lesson")) +
+    return head(label_text("lesson")) +
            fmt::format(
-               "<noscript><style>section{{display:block}}</style></noscript></head>\n<body "
-               "data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
-               "data-theme=\"{}\">\n<header><h1>{}</h1><button "
-               "id=\"menu\" aria-expanded=\"false\"></button><nav>{}</nav><div class=\"tools\">{}<button "
-               "id=\"theme\">{}</button><button "
-               "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
-               "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
+               "</head>\n<body data-key=\"attnscope-lesson-{}\" data-start=\"{}\" data-theme=\"{}\">\n"
+               "<header><h1>{}</h1><nav>{}</nav><div class=\"tools\">{}<button id=\"theme\">{}</button>"
+               "<button id=\"big\">{}</button></div></header>\n<main>\n<div id=\"lesson\"><figure id=\"drawing\">"
+               "<div id=\"stage\"></div><div id=\"asked\">{}</div><div id=\"controls\"></div>"
+               "<div id=\"foot\"><figcaption id=\"caption\"></figcaption></div></figure>\n<div "
+               "id=\"steps\">{}</div></div>\n{}</main>\n"
+               "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}{}<script>{}</script>\n</body></html>\n",
                options_.seed, markup(start_), markup(options_.theme), label_text("lesson"), nav_, other_languages(),
-               label_text("dark"), label_text("big_type"), sections_, footer(), label_text("no_script"),
-               data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
-  }
-
-  std::string answers() {
-    std::string html;
-    for (const Step& step : texts_.steps) {
-      const Setting setting = vary_setting(step.setting, options_.seed);
-      const MarkRenderer line = line_of(setting);
-      std::string questions;
-      for (const Block& block : step.blocks) {
-        const Question& q = block.question;
-        if (block.kind != Block::Kind::question || !has_question_data(q, setting, evidence_)) continue;
-        const std::vector<std::size_t> order = shuffled_choices(q, options_.seed);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-          const Choice& choice = q.choices[order[i]];
-          if (!choice.right) continue;
-          questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"explanation\">{}</p>\n",
-                                   line_html(q.prompt, line), letter(i), line_html(choice.text, line),
-                                   line_html(choice.explanation, line));
-        }
-      }
-      if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
-    }
-    return head("attnscope lesson answers", label_text("answers")) +
-           fmt::format("</head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
-                       label_text("lesson"), label_text("answers"), html, data_note());
+               label_text("dark"), label_text("big_type"), asked_, steps, sections_, footer(), label_text("no_script"),
+               script_json("words", nlohmann::json(texts_.words).dump()),
+               script_json("scene", scene_json(texts_, evidence_)), script());
   }
 
  private:
-  /// Returns the start of both pages; blocks network requests.
-  std::string head(std::string_view generator, std::string_view title) const {
+  /// Blocks network requests.
+  std::string head(std::string_view title) const {
     return fmt::format(
         "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
-        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"{}\">\n<meta name=\"viewport\" "
+        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"attnscope lesson\">\n<meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\">\n<meta "
         "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
-        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>:root{{{}}}"
-        "[data-theme=dark]{{color-scheme:dark;{}}}{}</style>",
-        markup(texts_.language), generator, title, style::css_properties(false), style::css_properties(true),
-        embedded_lesson("web/lesson.css"));
+        "'unsafe-inline'; img-src data: blob:; font-src data:; media-src blob:\">\n<link rel=\"icon\" "
+        "href=\"data:,\">\n<title>{}</title>\n<style>:root{{{}}}"
+        "[data-theme=dark]{{color-scheme:dark;{}}}@font-face{{font-family:LessonMath;src:url(data:font/"
+        "woff2;base64,{}) "
+        "format('woff2')}}{}</style>",
+        markup(texts_.language), title, style::css_properties(false), style::css_properties(true),
+        base64(embedded_lesson("font/math.woff2")), embedded_lesson("web/lesson.css"));
   }
 
   /// Concatenates the scripts into one function: page.js first, start.js last.
@@ -162,7 +87,8 @@ class Page {
     constexpr std::string_view last = "web/start.js";
     std::string all = "'use strict';\n(() => {\n" + std::string(embedded_lesson(first));
     for (const EmbeddedText& each : embedded_lesson()) {
-      if (each.path.ends_with(".js") && each.path != first && each.path != last) all += each.text;
+      if (each.path.starts_with("web/") && each.path.ends_with(".js") && each.path != first && each.path != last)
+        all += each.text;
     }
     return all + std::string(embedded_lesson(last)) + "})();\n";
   }
@@ -174,13 +100,10 @@ class Page {
             .term = [this](std::string_view term, std::string_view said) { return term_html(term, said); }};
   }
 
-  /// Renders a glossary term; its definition follows the first use.
+  /// Renders a glossary term with its definition as tooltip.
   std::string term_html(std::string_view term, std::string_view said) {
     const auto found = texts_.terms.find(term);
     if (found == texts_.terms.end()) return markup(said);
-    if (explained_.insert(found->first).second) {
-      new_terms_ += fmt::format("<p class=\"term\"><strong>{}</strong>: {}</p>\n", markup(term), markup(found->second));
-    }
     return fmt::format("<dfn tabindex=\"0\" title=\"{}\">{}</dfn>", markup(found->second), markup(said));
   }
 
@@ -218,29 +141,25 @@ class Page {
   }
   std::string next_number() { return fmt::to_string(++number_); }
 
-  void add_step(const Step& step) {
-    begin(step.slug, step.title, step.order < 1 ? "0" : next_number());
+  /// Adds a screen: each text is a step with a state of the drawing; questions are shown inside the drawing.
+  void add_screen(const Step& step) {
+    begin(step.slug, step.title, next_number());
     const Setting setting = vary_setting(step.setting, options_.seed);
     const MarkRenderer line = line_of(setting);
+    std::string state = "none";
+    int count = 0;
     for (const Block& block : step.blocks) {
-      if (block.kind == Block::Kind::picture) {
-        picture(block.text, step, setting);
-      } else {
-        sections_ += block.kind == Block::Kind::question ? question_html(block.question, setting, line)
-                     : block.revealed
-                         ? fmt::format("<div class=\"revealed\">{}</div>\n", markdown_html(block.text, line))
-                         : markdown_html(block.text, line);
-      }
-      sections_ += std::exchange(new_terms_, {});
-    }
-    if (!step.explore.empty()) {
-      sections_ +=
-          fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
-                      label_text("explorer"), markup(step.explore), setting.n, setting.d);
-    }
-    if (!step.next.empty() && &step != &texts_.steps.back()) {
-      sections_ +=
-          fmt::format("<p class=\"next\"><a href=\"#{}\">{}</a></p>\n", markup((&step + 1)->slug), markup(step.next));
+      const bool asks = block.kind == Block::Kind::question;
+      if (block.kind == Block::Kind::picture) state = block.text;
+      if (block.kind == Block::Kind::picture || (asks && !has_question_data(block.question, setting, evidence_)))
+        continue;
+      const std::string id = ++count == 1 ? step.slug : fmt::format("{}-{}", step.slug, count);
+      const std::string title = count == 1 ? fmt::format("<h2>{}</h2>\n", markup(step.title)) : std::string();
+      sections_ += fmt::format(
+          "<article class=\"step\" data-step=\"{}\" data-state=\"{}\"{}>{}{}</article>\n", markup(id), markup(state),
+          asks ? fmt::format(" data-question=\"{}\"", markup(block.question.id)) : "", title,
+          asks ? fmt::format("<p class=\"lead\">{}</p>", label_text("predict")) : markdown_html(block.text, line));
+      if (asks) asked_ += question_html(block.question, line);
     }
     sections_ += "</section>\n";
   }
@@ -250,13 +169,11 @@ class Page {
     const auto value = known == nullptr ? std::nullopt : known->of(setting, evidence_);
     if (!value) return fmt::format("<span class=\"v none\">({})</span>", label_text("no_data"));
     if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", markup(value->text));
-    return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}<small>{1}</small></span>", markup(value->origin),
+    return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}</span>", markup(value->origin),
                        label_text(value->origin), markup(value->text));
   }
 
-  std::string question_html(const Question& q, const Setting& setting, const MarkRenderer& value) const {
-    if (!has_question_data(q, setting, evidence_))
-      return fmt::format("<p class=\"none\">{}</p>\n", label_text("left_out"));
+  std::string question_html(const Question& q, const MarkRenderer& value) const {
     std::string choices;
     const std::vector<std::size_t> order = shuffled_choices(q, options_.seed);
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -280,172 +197,14 @@ class Page {
         label_text("reveal"), label_text("alone"));
   }
 
-  void picture(const std::string& name, const Step& step, const Setting& setting) {
-    if (name == "ledger") {
-      sections_ += ledger_picture(setting);
-    } else if (name == "hierarchy") {
-      sections_ += hierarchy_table();
-    } else if (name == "backward") {
-      sections_ += backward_picture(setting);
-    } else {
-      add_animation(name, step.slug,
-                    name == "tiles"     ? player_frames_json(texts_, step.player_settings, evidence_)
-                    : name == "softmax" ? softmax_json()
-                    : name == "race"    ? race_json(texts_, step.player_settings, setting, evidence_)
-                                        : law_json(texts_, setting.first, evidence_));
-    }
-  }
-
-  void add_animation(std::string_view kind, std::string_view slug, const std::string& frames) {
-    const std::string id = fmt::format("data-{}-{}", slug, kind);
-    sections_ +=
-        fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(kind), markup(id));
-    data_ += script_json(id, frames);
-  }
-
-  /// Draws squares at one scale on a common baseline.
-  static std::string squares(std::span<const SizedSquare> sizes, double max_tile_side) {
-    double most = 0;
-    for (const auto& [label, bytes] : sizes) most = std::max(most, bytes);
-    constexpr double gap = 24;
-    constexpr double label_width = 150;
-    double x = gap;
-    std::string drawn;
-    const double ground = max_tile_side + 12;
-    for (const auto& [label, bytes] : sizes) {
-      const double side = std::max(1.0, max_tile_side * std::sqrt(bytes / most));
-      drawn += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" "
-          "y=\"{:.1f}\">{}</text>"
-          "<text class=\"size\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-          x, ground - side, side, side, x, ground + 22, markup(label), x, ground + 42,
-          markup(format_figure(bytes, Unit::bytes)));
-      x += std::max(side, label_width) + gap;
-    }
-    return fmt::format(
-        "<svg class=\"squares\" style=\"max-width:{3:.1f}rem\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">{2}</svg>",
-        x, ground + 52, drawn, x / 18);
-  }
-
-  /// Renders all frames; the script shows one.
-  std::string ledger_picture(const Setting& setting) const {
-    std::string frames;
-    std::size_t now = 0;
-    const std::vector<LedgerStep> all = ledger_frames(texts_, setting, evidence_.gpu);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].n == setting.n) now = i;
-      frames += fmt::format("<div class=\"frame\"><p><strong>N {}</strong></p>{}{}</div>", all[i].n,
-                            squares(all[i].pictures.front(), 170), squares(all[i].pictures.back(), 230));
-    }
-    return fmt::format(
-        "<figure class=\"frames\" data-now=\"{}\">{}<figcaption>{} {} ({}; {}: {})</figcaption></figure>\n", now,
-        frames, label_text("doublings"), label_text("scale"), label_text("modeled"), markup(evidence_.gpu.name),
-        label_text("datasheet"));
-  }
-
-  std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
-    if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", label_text("no_data"));
-    return fmt::format("<td>{}<small>{}</small></td>", markup(format_figure(figure->value, unit)),
-                       label_text(to_string(figure->source)));
-  }
-
-  std::string hierarchy_table() const {
-    const Hierarchy all = hierarchy_of(evidence_.gpu, evidence_.ceilings);
-    double most = 0;
-    for (const HierarchyLevel& memory_level : all.memory_levels_list)
-      most = std::max(most, memory_level.bandwidth ? memory_level.bandwidth->value : 0);
-    constexpr std::array words{"registers", "shared", "l2", "dram", "host"};
-    std::string rows;
-    for (const HierarchyLevel& memory_level : all.memory_levels_list) {
-      const double share = memory_level.bandwidth ? 100 * memory_level.bandwidth->value / most : 0;
-      rows += fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
-                          label_text(words.at(static_cast<std::size_t>(memory_level.memory_level))),
-                          figure_cell(memory_level.bytes, Unit::bytes),
-                          figure_cell(memory_level.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
-                          figure_cell(memory_level.latency_ns, Unit::nanoseconds),
-                          figure_cell(memory_level.in_flight_bytes, Unit::bytes),
-                          figure_cell(memory_level.flops_per_byte, Unit::plain));
-    }
-    return fmt::format(
-        "<figure><table class=\"hierarchy\"><thead><tr><th></th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th><th>{}"
-        "</th><th>{}</th></tr></thead><tbody>{}</tbody></table></figure>\n",
-        label_text("size"), label_text("bandwidth"), label_text("latency"), label_text("in_flight"),
-        label_text("flops_per_byte"), rows);
-  }
-
-  std::string backward_picture(const Setting& setting) const {
-    return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(backward_squares(setting), 210),
-                       label_text("scale"), label_text("modeled"));
-  }
-
   void add_claims() {
     begin("claims", texts_.label_text("claims"), next_number());
     sections_ += fmt::format("<h2>{}</h2>\n", label_text("claims"));
-    for (const Claim& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
-    sections_ += "</section>\n";
-  }
-
-  std::string card_html(const Claim& card) {
-    const Verdict verdict = judge(card, evidence_);
     const Setting setting;
-    const std::string body = "<div class=\"claim-text\">" + markdown_html(card.text, line_of(setting)) + "</div>";
-    std::string choices;
-    for (const Outcome outcome : outcomes) {
-      choices +=
-          fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
-                      markup(card.id), to_string(outcome), label_text(to_string(outcome)));
+    for (const Claim& card : texts_.claims) {
+      sections_ += claim_html(card, judge(card, evidence_), evidence_, texts_, line_of(setting));
     }
-    return fmt::format(
-        "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>{}"
-        "<fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button class=\"lock\" disabled>{}</button>"
-        "<button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" hidden>{}</div></article>\n",
-        markup(card.id), to_string(verdict.outcome), markup(card.title), label_text("source"), markup(card.source),
-        body, label_text("your_outcome"), choices, label_text("lock"), label_text("reveal"), verdict_html(verdict));
-  }
-
-  /// Returns "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2".
-  std::string data_text(const DataSummary& of) const {
-    std::vector<std::string> parts;
-    if (!of.own.empty())
-      parts.push_back(fmt::format("{} {}", texts_.label_text("own_kernels"), fmt::join(of.own, ", ")));
-    if (!of.others.empty())
-      parts.push_back(fmt::format("{} {}", texts_.label_text("others_kernels"), fmt::join(of.others, ", ")));
-    parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
-    if (!of.level.empty()) parts.push_back(texts_.translated(of.level));
-    return markup(fmt::format("{}", fmt::join(parts, " · ")));
-  }
-
-  std::string verdict_html(const Verdict& verdict) const {
-    const std::string of = data_text(verdict.of);
-    const bool testable = verdict.outcome != Outcome::not_testable;
-    std::string html =
-        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"prediction-result\"></p>", to_string(verdict.outcome),
-                    label_text(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
-    if (!verdict.explanation.empty()) {
-      const std::string& detail = verdict.detail;  // for `elsewhere`: the author's text
-      html += fmt::format("<p>{} {}</p>", label_text(verdict.explanation),
-                          markup(verdict.explanation == "elsewhere" ? detail : texts_.translated(detail)));
-    }
-    if (!testable && !verdict.figures.empty() && !of.empty())
-      html += fmt::format("<p>{} {}</p>", label_text("beside_it"), of);
-    std::string rows;
-    for (const ClaimFigure& figure : verdict.figures) {
-      rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>",
-                          label_text(figure.label), markup(format_figure(figure.value, figure.unit)),
-                          markup(texts_.translated(figure.of)), label_text(origin(figure)));
-    }
-    if (!rows.empty()) html += "<table>" + rows + "</table>";
-    if (verdict.points.empty()) return html;
-    std::vector<Row> points = verdict.points;
-    std::ranges::sort(points);
-    points.erase(std::unique(points.begin(), points.end()), points.end());
-    html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), label_text("points_used"));
-    constexpr std::size_t most_named = 12;
-    for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
-      html += fmt::format("<li>{}</li>", markup(texts_.translated(describe(evidence_.points.spec(points[i])))));
-    }
-    if (points.size() > most_named) html += "<li>…</li>";
-    return html + "</ul></details>";
+    sections_ += "</section>\n";
   }
 
   void add_results() {
@@ -471,20 +230,14 @@ class Page {
   std::string start_;  ///< slug; resolved from a number by begin()
   std::string nav_;
   std::string sections_;
-  std::string data_;
+  std::string asked_;  ///< questions, which the drawing shows
   int number_ = 0;
-  std::set<std::string_view> explained_;
-  std::string new_terms_;  ///< definitions of terms first used in the current block
 };
 
 }  // namespace
 
 std::string lesson_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
   return Page(texts, evidence, options).all();
-}
-
-std::string answers_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
-  return Page(texts, evidence, options).answers();
 }
 
 }  // namespace attnscope::analysis::lesson

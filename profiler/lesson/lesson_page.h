@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lesson as one self-contained HTML page: texts, questions, claims, and frames of TilePlayer for a script to draw.
-// The script computes no traffic, only the online softmax, because readers may enter their own scores.
+// The lesson as one self-contained HTML page: one drawing with the texts, questions, claims and data of all screens.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +22,5 @@ struct WebOptions {
 
 /// Returns the page. Pictures without data are replaced by a note.
 [[nodiscard]] std::string lesson_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
-
-/// Returns the answer sheet: correct choices with letters, for the same seed.
-[[nodiscard]] std::string answers_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
-
-/// Returns the frames of every algorithm, mask and choice of a step as JSON.
-[[nodiscard]] std::string player_frames_json(const LessonTexts&, const PlayerSettings&, const Evidence&);
-/// Returns, for every algorithm of `play` and each measured N, time, DRAM bytes and the order of S tiles as JSON.
-[[nodiscard]] std::string race_json(const LessonTexts&, const PlayerSettings&, const Setting&, const Evidence&);
-/// Returns bytes over N, d and M with fitted and theoretical exponents as JSON.
-[[nodiscard]] std::string law_json(const LessonTexts&, const std::string& algorithm, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

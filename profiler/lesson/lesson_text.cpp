@@ -156,21 +156,17 @@ class DocumentParser {
                                   .text = std::string(trimmed(line.substr(picture.size())))});
     } else if (line.starts_with(asked)) {
       question(trimmed(line.substr(asked.size())));
-    } else if (line == "::revealed") {
-      first_ = at_;
-      text_ = paragraph();
-      flush(true);
     } else {
-      fail(first_, make_message("unknown directive '{}' (available: ::picture, ::revealed, ::question, ::hint)",
-                                truncate_text(line)));
+      fail(first_,
+           make_message("unknown directive '{}' (available: ::picture, ::question, ::hint)", truncate_text(line)));
     }
   }
 
-  void flush(bool revealed = false) {
+  void flush() {
     const std::string text = std::exchange(text_, {});
     if (trimmed(text).empty()) return;
     look_at(text, first_);
-    document_.blocks.push_back({.line = number(first_), .text = text, .revealed = revealed});
+    document_.blocks.push_back({.line = number(first_), .text = text});
   }
 
   /// Reads up to an empty line, a choice or a directive.

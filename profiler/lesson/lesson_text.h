@@ -3,7 +3,6 @@
 // links and images are shown as text. Problems are reported with their line. Directives, each on its own line:
 //
 //   ::picture NAME       inserts a picture
-//   ::revealed           the following paragraph is shown after the page's predictions are revealed
 //   ::question ID        a question, up to the next empty line:
 //     its text, then `- [ ] choice :: consequence` and `- [x] choice :: reason`, then `::hint ...`
 //
@@ -47,8 +46,7 @@ struct Block {
   enum class Kind { text, picture, question };
   Kind kind = Kind::text;
   int line = 0;
-  std::string text{};     ///< Markdown, or the picture's name
-  bool revealed = false;  ///< shown after the predictions are revealed
+  std::string text{};  ///< Markdown, or the picture's name
   Question question{};
 };
 

@@ -212,19 +212,6 @@ Value decoding_group_size(const Setting& /*setting*/, const Evidence& evidence) 
   return LessonValue{fmt::to_string(group_size(evidence.points.problem(rows.front()))), "measured"};
 }
 
-double largest_kernel_blocks(const Evidence& evidence, Row row) {
-  const PointSpec spec = evidence.points.spec(row);
-  const Algorithm* algorithm = evidence.registry.find(spec.algorithm);
-  if (algorithm == nullptr) return 0;
-  const AttentionModel model = algorithm->model(spec.problem, spec.config(), evidence.points.run(row).limits);
-  const KernelModel* largest = nullptr;
-  for (const KernelModel& kernel : model.kernels) {
-    if (kernel.setup) continue;
-    if (largest == nullptr || kernel.traffic.total() > largest->traffic.total()) largest = &kernel;
-  }
-  return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
-}
-
 std::optional<Pair> decode_pair(const Setting& setting, const Evidence& evidence) {
   const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.fast, setting.split,
                                          metric_key::time_median_ns);
@@ -405,6 +392,19 @@ bool has_question_data(const Question& question, const Setting& setting, const E
   return std::ranges::all_of(values_in(question.prompt), [&](std::string_view name) {
     return find_value(name)->of(setting, evidence).has_value();
   });
+}
+
+double largest_kernel_blocks(const Evidence& evidence, Row row) {
+  const PointSpec spec = evidence.points.spec(row);
+  const Algorithm* algorithm = evidence.registry.find(spec.algorithm);
+  if (algorithm == nullptr) return 0;
+  const AttentionModel model = algorithm->model(spec.problem, spec.config(), evidence.points.run(row).limits);
+  const KernelModel* largest = nullptr;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    if (largest == nullptr || kernel.traffic.total() > largest->traffic.total()) largest = &kernel;
+  }
+  return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
 }
 
 const ValueDefinition* find_value(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
+#include "profiler/lesson/front_matter_reader.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -48,6 +49,9 @@ struct ValueDefinition {
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
 };
 [[nodiscard]] const ValueDefinition* find_value(std::string_view name);
+
+/// Returns the blocks of the kernel that moves the most bytes; 0 for an unknown algorithm.
+[[nodiscard]] double largest_kernel_blocks(const Evidence&, Row);
 
 /// Returns a permutation of the choices that depends on the seed, so that no letter is correct more often.
 [[nodiscard]] std::vector<std::size_t> shuffled_choices(const Question&, std::uint64_t seed);

@@ -19,21 +19,26 @@ struct Source {
   bool own = false;  ///< custom text
 };
 
-enum class TextKind { nowhere, words, glossary, step, claim };
+enum class TextKind { nowhere, words, glossary, step, claim, homework, plan };
 
-/// Returns the kind of a file and its language; the language is empty for claims.
+/// Returns the kind of a file and its language; the language is empty for claims and homework.
 std::pair<TextKind, std::string_view> text_kind_of(std::string_view path) {
   const std::size_t slash = path.find('/');
-  if (!path.ends_with(".md") || slash == std::string_view::npos) return {TextKind::nowhere, {}};
+  if (slash == std::string_view::npos) return {TextKind::nowhere, {}};
   const std::string_view folder = path.substr(0, slash);
   const std::string_view file = path.substr(slash + 1);
   if (file.find('/') != std::string_view::npos) return {TextKind::nowhere, {}};
-  if (folder == "claims") return {TextKind::claim, {}};
+  if (folder == "claims" || folder == "homework") {
+    if (!file.ends_with(".json")) return {TextKind::nowhere, {}};
+    return {folder == "claims" ? TextKind::claim : TextKind::homework, {}};
+  }
   const auto languages = lesson_languages();
   if (std::ranges::count(languages, folder) == 0) return {TextKind::nowhere, {}};
+  if (file == "plan.json") return {TextKind::plan, folder};
+  if (!file.ends_with(".md")) return {TextKind::nowhere, {}};
   if (file == "words.md") return {TextKind::words, folder};
   if (file == "glossary.md") return {TextKind::glossary, folder};
-  return {file.starts_with("step-") ? TextKind::step : TextKind::nowhere, folder};
+  return {file.starts_with("screen-") ? TextKind::step : TextKind::nowhere, folder};
 }
 
 bool is_page_id(std::string_view slug) {
@@ -60,31 +65,49 @@ class Loader {
         wrong(each.path, 0, each.read_error);
       } else if (place == TextKind::nowhere) {
         if (each.path == "README.md") continue;  // the built-in folder has a README for authors
-        wrong(
-            each.path, 0,
-            make_message("ignored: expected LANG/words.md, LANG/glossary.md, LANG/step-*.md (LANG: {}) or claims/*.md",
-                         fmt::join(lesson_languages(), ", ")));
+        wrong(each.path, 0,
+              make_message(
+                  "ignored: expected LANG/words.md, LANG/glossary.md, LANG/screen-*.md, LANG/plan.json (LANG: {}), "
+                  "claims/*.json or homework/*.json",
+                  fmt::join(lesson_languages(), ", ")));
       } else {
         all.insert_or_assign(each.path, Source{.path = each.path, .text = each.text, .own = true});
       }
     }
-    for (const auto& places :
-         {std::pair{TextKind::words, TextKind::glossary}, std::pair{TextKind::step, TextKind::claim}}) {
+    // Words and glossary first: the other texts use them.
+    for (const bool first : {true, false}) {
       for (const bool own : {false, true}) {
         for (const auto& [path, source] : all) {
           const auto [place, language] = text_kind_of(path);
-          if (place != places.first && place != places.second) continue;
-          if (source.own == own && (place == TextKind::claim || language == texts_.language)) read(source, place);
+          if (place == TextKind::nowhere || source.own != own) continue;
+          if ((place == TextKind::words || place == TextKind::glossary) != first) continue;
+          if (language.empty() || language == texts_.language) read(source, place);
         }
       }
     }
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
     std::ranges::stable_sort(texts_.claims, {}, &Claim::order);
+    std::ranges::stable_sort(texts_.homework, {}, &HomeworkQuestion::order);
     return std::move(texts_);
   }
 
  private:
   void read(const Source& source, TextKind place) {
+    if (place == TextKind::claim) {
+      auto claim = read_claim(source.path, source.text, texts_.language, known_, registry_, texts_.problems);
+      if (claim) texts_.claims.push_back(*std::move(claim));
+      return;
+    }
+    if (place == TextKind::homework) {
+      auto question = read_homework(source.path, source.text, texts_.language, known_, texts_.problems);
+      if (question) texts_.homework.push_back(*std::move(question));
+      return;
+    }
+    if (place == TextKind::plan) {
+      auto plan = read_plan(source.path, source.text, texts_.language, known_, texts_.problems);
+      if (plan) texts_.plan = *std::move(plan);
+      return;
+    }
     auto [document, problems] = parse_document(source.path, source.text, known_);
     const bool whole = problems.empty();
     // Limit the problems reported per file.
@@ -97,12 +120,8 @@ class Loader {
     if (place == TextKind::glossary || place == TextKind::words) {
       auto& lines = place == TextKind::words ? texts_.words : texts_.terms;
       for (const auto& [key, entry] : document.front.entries) lines[key] = entry.value;
-    } else if (place == TextKind::step) {
+    } else {
       add_step(std::move(document), whole);
-    } else if (auto claim = read_claim(document, texts_.language, lesson_languages(), registry_, texts_.problems)) {
-      const auto bad = check_marks(source.path, document.front.line_of("text." + texts_.language), claim->text, known_);
-      std::ranges::copy(bad, std::back_inserter(texts_.problems));
-      if (whole && bad.empty()) texts_.claims.push_back(*std::move(claim));
     }
   }
 
@@ -125,13 +144,11 @@ class Loader {
   /// Adds a step and reports all its problems; invalid steps are skipped.
   void add_step(Document document, bool whole) {
     FrontMatterReader front(document, registry_);
-    Step step{.slug = front.required_text("slug"), .title = front.required_text("title"), .next = front.text("next")};
+    Step step{.slug = front.required_text("slug"), .title = front.required_text("title")};
     (void)front.required_text("order");
     const auto order = front.number("order");
     step.order = order.value_or(0);
-    if (const Algorithm* algorithm = front.algorithm("explore")) step.explore = algorithm->name();
     step.setting = read_setting(front);
-    step.player_settings = read_player_settings(front);
     std::ranges::move(front.finish(), std::back_inserter(texts_.problems));
     whole = !step.slug.empty() && claim_slug(step.slug, document.file, document.front.line_of("slug")) && whole &&
             !step.title.empty() && order;
@@ -200,7 +217,11 @@ std::string LessonTexts::title_of(const Algorithm& algorithm) const {
 }
 
 const std::vector<std::string>& picture_names() {
-  static const std::vector<std::string> names{"race", "ledger", "hierarchy", "tiles", "softmax", "law", "backward"};
+  static const std::vector<std::string> names{
+      "race",          "race-end",  "attention",     "attention-scores",   "attention-softmax", "attention-mix",
+      "size",          "size-zoom", "softmax",       "softmax-block",      "softmax-rescale",   "tiling",
+      "tiling-orders", "theorem",   "theorem-count", "theorem-powers",     "roofline",          "decode",
+      "decode-split",  "decode-l2", "backward",      "backward-recompute", "backward-paper"};
   return names;
 }
 

@@ -2,10 +2,12 @@
 // The lesson's texts: built-in ones, and custom ones that replace or extend them. Paths below assets/lesson/:
 //   LANG/words.md            texts of buttons and labels, one per line of the front matter
 //   LANG/glossary.md         definitions of [[terms]], one per line of the front matter
-//   LANG/step-*.md           a step; sorted by `order`
-//   claims/*.md              a card: only a front matter, with `title.LANG` and `text.LANG`
+//   LANG/screen-*.md         a screen; sorted by `order`
+//   LANG/plan.json           the lecturer's plan
+//   claims/*.json            a claim
+//   homework/*.json          a homework question
 // A custom file replaces a built-in one of the same path. Invalid files are skipped and reported with the line. Unknown
-// keys in a step's front matter are reported and ignored.
+// keys in a screen's front matter are reported and ignored.
 #pragma once
 
 #include <map>
@@ -15,8 +17,9 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
+#include "profiler/lesson/homework.h"
 #include "profiler/lesson/lesson_values.h"
-#include "profiler/lesson/player_settings.h"
+#include "profiler/lesson/plan.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -40,12 +43,9 @@ struct EmbeddedText {
 struct Step {
   std::string slug{};
   std::string title{};
-  double order = 0;       ///< steps below 1 come first and have no number
-  std::string next{};     ///< label of the button to the next page; empty: no button
-  std::string explore{};  ///< algorithm to open in the explorer
+  double order = 0;
   Setting setting{};
-  PlayerSettings player_settings{};
-  std::vector<Block> blocks{};
+  std::vector<Block> blocks{};  ///< each picture is a state of the drawing, for the texts and questions after it
 };
 
 struct LessonTexts {
@@ -55,6 +55,8 @@ struct LessonTexts {
   std::map<std::string, std::string, std::less<>> terms{};  ///< glossary: one sentence per term
   std::vector<Step> steps{};
   std::vector<Claim> claims{};
+  std::vector<HomeworkQuestion> homework{};
+  LessonPlan plan{};
   std::vector<TextProblem> problems{};
 
   /// Returns the key in brackets if there is no text.
@@ -66,6 +68,7 @@ struct LessonTexts {
   [[nodiscard]] std::string title_of(const Algorithm&) const;
 };
 
+/// States of the drawing, in the order of the screens.
 [[nodiscard]] const std::vector<std::string>& picture_names();
 
 /// Loads the texts of a language; `more` replaces or extends the built-in ones. Never throws: unreadable files are

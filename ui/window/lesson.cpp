@@ -77,6 +77,8 @@ LessonFile write_lesson_file(const LessonData& points, const LessonRequest& requ
   try {
     lesson::Evidence evidence = make_evidence(points.points->table());
     if (const StoredCeilings* rates = newest_rates(points.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
+    for (const StoredCeilings& each : points.ceilings)
+      evidence.all_ceilings.push_back({each.device_name, each.ceilings});
     const WrittenLesson written =
         write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), custom_lesson_texts(), evidence,
                      {.language = request.language.toStdString(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translations, DOM helpers, storage and page navigation. All files of this folder are concatenated into one function.
+// Translations, DOM helpers, storage and number formats. All files of this folder are concatenated into one function.
 const texts = JSON.parse(document.getElementById('words').textContent);
+const scene = JSON.parse(document.getElementById('scene').textContent);
 const tr = (key, values = {}) => Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), texts[key] || key);
 const make = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag);
@@ -12,23 +13,21 @@ const make = (tag, attributes = {}, ...children) => {
   node.append(...children);
   return node;
 };
-const svg = (tag, attributes = {}, text = '') => {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.textContent = text;
-  return node;
-};
 // Formats with three digits and a unit; `step` is the factor between units.
 const scaled = (value, step, names) => {
   let i = 0;
   for (; value >= step && i + 1 < names.length; ++i) value /= step;
-  return (i === 0 && step === 1024 ? value : value.toPrecision(value >= 1000 ? 4 : 3)) + ' ' + names[i];
+  return (Number.isInteger(value) ? value : value.toPrecision(value >= 1000 ? 4 : 3)) + ' ' + names[i];
 };
 const bytes = value => scaled(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
+const rate = value => scaled(value, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s']);
 const duration = ns => scaled(ns / 1000, 1000, ['µs', 'ms', 's']);
-const number = value => value === null || value === -Infinity ? '−∞' : value === Infinity ? '∞' : String(+value.toPrecision(5));
-const times = ratio => (ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(1)) + '×';
+const number = value => value === null || value === -Infinity ? '−∞' : value === Infinity ? '∞' : String(+value.toPrecision(5)).replaceAll('-', '−');
+const ratio = value => value >= 10 ? value.toFixed(0) : value.toFixed(1);
 const tokens = n => n >= 1024 && n % 1024 === 0 ? n / 1024 + 'k' : String(n);
+const grouped = value => Math.round(value).toLocaleString('en-US');
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+const range = count => Array.from({length: count}, (ignored, i) => i);
 
 // Answers are stored in localStorage or, if the reader chose so, sessionStorage; if storage is blocked, until a reload.
 const key = document.body.dataset.key;
@@ -43,36 +42,10 @@ const saveState = () => {
   } catch (ignored) { /* private window */ }
 };
 
-const sections = [...document.querySelectorAll('section')];
-const links = [...document.querySelectorAll('nav a')];
-const menu = document.getElementById('menu');
-const toggleMenu = open => {
-  document.querySelector('header').classList.toggle('open', open);
-  menu.setAttribute('aria-expanded', open);
-};
-const pageListeners = [];  // called with each page that is shown
-const showPage = id => {
-  const place = Math.max(0, sections.findIndex(section => section.id === id));
-  sections.forEach((section, i) => section.classList.toggle('here', i === place));
-  links.forEach((link, i) => { link.classList.toggle('here', i === place); if (i === place) menu.textContent = '☰ ' + link.textContent; });
-  toggleMenu(false);
-  saved.page = sections[place].id;
-  saveState();
-  pageListeners.forEach(listener => listener(sections[place]));
-  scrollTo(0, 0);
-};
-menu.addEventListener('click', () => toggleMenu(menu.getAttribute('aria-expanded') !== 'true'));
-const currentIndex = () => sections.findIndex(section => section.classList.contains('here'));
-const turnPage = step => { location.hash = sections[Math.min(sections.length - 1, Math.max(0, currentIndex() + step))].id; };
-// The fragment is an id ("#tiling") or a page number ("#5"); anything else shows the first page.
-const pageByNumber = name => sections.find(section => section.dataset.number === name);
-const requestedPage = () => {
-  let name = '';
-  try { name = decodeURIComponent(location.hash.slice(1)); } catch (ignored) { /* malformed fragment */ }
-  return name !== '' && pageByNumber(name) ? pageByNumber(name).id : name;
-};
-addEventListener('hashchange', () => showPage(requestedPage()));
-
+// States of the drawing by name: {draw(view), controls(), caption(view), keys}. `params` are the values that readers change.
+const states = {none: {keys: [], draw: () => [], caption: () => '', controls: () => []}};
+const params = {};
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 const setTheme = name => {
   document.documentElement.dataset.theme = name;
   document.getElementById('theme').textContent = tr(name === 'dark' ? 'light' : 'dark');
@@ -85,14 +58,9 @@ const toggleBig = () => {
   document.documentElement.toggleAttribute('data-big');
   saved.big = document.documentElement.hasAttribute('data-big');
   saveState();
+  dispatchEvent(new Event('resize'));
 };
 document.getElementById('theme').addEventListener('click', toggleTheme);
 document.getElementById('big').addEventListener('click', toggleBig);
-document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { link.hash = sections[currentIndex()].id; }));
-// After a change by mouse, keyboard input goes to the page again.
-let usingPointer = false;
-addEventListener('pointerdown', () => { usingPointer = true; }, true);
-addEventListener('keydown', () => { usingPointer = false; }, true);
-addEventListener('change', event => { if (usingPointer && event.target.matches('select, input[type=range]:not(.prediction input), input[type=radio]')) event.target.blur(); });
 setTheme(saved.theme || document.body.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
 if (saved.big) document.documentElement.setAttribute('data-big', '');

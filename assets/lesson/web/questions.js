@@ -20,7 +20,7 @@ const setUpChoices = (box, reveal) => {
     if (note) note.textContent = state.locked && !state.revealed ? tr('locked') : '';
     reveal(state);
   };
-  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); highlightActive(); };
+  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); };
   inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
   lock.addEventListener('click', () => set({locked: true}));
   open.addEventListener('click', () => set({revealed: true}));
@@ -29,21 +29,26 @@ const setUpChoices = (box, reveal) => {
   return refresh;
 };
 
-// Sums the votes per choice; once locked, suggests how to continue.
+// Sums the votes per choice; once locked, suggests how to continue. A second vote keeps the first for comparison.
 const setUpVotes = (box, choices) => {
   const counts = choices.map(choice => choice.querySelector('.vote-count'));
   const note = box.querySelector('.vote-summary');
+  const sum = votes => votes.reduce((all, each) => all + each, 0);
+  const shareRight = votes => 100 * votes[choices.findIndex(choice => choice.dataset.right === '1')] / sum(votes);
+  const current = () => counts.map(input => Math.max(0, Math.floor(+input.value) || 0));
+  let first = null;
+  const again = make('button', {class: 'vote-again', onclick: () => { first = current(); counts.forEach(input => { input.value = ''; }); updateVotes(); }}, tr('vote_again'));
   const updateVotes = () => {
-    const votes = counts.map(input => Math.max(0, Math.floor(+input.value) || 0));
-    const all = votes.reduce((sum, each) => sum + each, 0);
-    const right = votes[choices.findIndex(choice => choice.dataset.right === '1')];
-    const share = 100 * right / all;
+    const votes = current(), all = sum(votes), share = shareRight(votes);
     const advice = share < 35 ? 'vote_hint' : share < 70 ? 'vote_discuss' : 'vote_on';
     const {locked, revealed} = answers[box.dataset.id] || {};
     // The share of correct votes is shown only after the answer is revealed.
     const more = revealed ? tr('vote_right', {share: share.toFixed(0)}) : locked ? tr(advice) : '';
-    note.textContent = all === 0 ? '' : `${tr('vote', {all})} ${more}`;
+    const before = first && revealed ? ' ' + tr('vote_first', {share: shareRight(first).toFixed(0)}) : '';
+    note.textContent = all === 0 ? '' : `${tr('vote', {all})} ${more}${before}`;
+    again.hidden = all === 0 || !!first || !!revealed;
   };
+  note.after(again);
   counts.forEach((input, i) => input.addEventListener('keydown', event => {
     if (!/^(Enter|Escape)$/.test(event.key)) return;
     event.stopPropagation();
@@ -76,7 +81,7 @@ document.querySelectorAll('.claim').forEach(box => setUpChoices(box, state => {
   if (state.revealed) box.querySelector('.prediction-result').textContent = tr(state.value === box.dataset.outcome ? 'agreed' : 'disagreed');
 }));
 
-// Full-screen mode of a question.
+// Full-screen mode of a question, with its drawing beside it.
 const fullScreenQuestion = () => document.querySelector('.question.full-screen');
 const exitFullScreen = () => {
   document.querySelectorAll('[inert]').forEach(part => { part.inert = false; });
@@ -84,37 +89,26 @@ const exitFullScreen = () => {
   fullScreenQuestion()?.querySelector('.full-screen-button').replaceChildren(`${tr('alone')} (Q)`);
   fullScreenQuestion()?.classList.remove('full-screen');
   document.body.classList.remove('question-open');
+  dispatchEvent(new Event('resize'));
 };
 const enterFullScreen = box => {
   exitFullScreen();
   if (!box) return;
-  const page = box.closest('section');
-  if (!page.classList.contains('here')) showPage(page.id);
+  showQuestion(box);
   box.classList.add('full-screen');
   box.querySelector('.full-screen-button').replaceChildren(tr('leave'));
   // Choices are selected by letter keys; Tab moves between the vote counts only.
-  [document.querySelector('header'), document.querySelector('footer'), ...page.children].forEach(part => { part.inert = part !== box; });
+  [document.querySelector('header'), document.querySelector('footer'), document.getElementById('steps'), ...document.querySelectorAll('main > section')].forEach(part => { part.inert = true; });
   box.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = -1; });
   document.body.classList.add('question-open');
+  dispatchEvent(new Event('resize'));
 };
-pageListeners.push(page => { if (fullScreenQuestion() && fullScreenQuestion().closest('section') !== page) exitFullScreen(); });
-// Keys apply to the most visible unrevealed question if more than 60% of it is visible; it is highlighted.
-const visibleFraction = box => {
-  const {top, bottom, height} = box.getBoundingClientRect();
-  return height > 0 && !answers[box.dataset.id]?.revealed ? (Math.min(bottom, innerHeight) - Math.max(top, 0)) / height : 0;
-};
-const activeQuestion = () => {
-  if (fullScreenQuestion()) return fullScreenQuestion();
-  const most = questions.reduce((best, box) => !best || visibleFraction(box) > visibleFraction(best) ? box : best, null);
-  return most && visibleFraction(most) > 0.6 ? most : null;
-};
-const highlightActive = () => { const active = activeQuestion(); questions.forEach(box => box.classList.toggle('active', box === active)); };
-addEventListener('scroll', highlightActive, {passive: true});
-pageListeners.push(() => requestAnimationFrame(highlightActive));
+// Keys apply to the question that the drawing shows, until it is revealed.
+const activeQuestion = () => fullScreenQuestion() || questions.find(box => !box.hidden && !answers[box.dataset.id]?.revealed);
 // Keys: A to F choose, Enter locks, reveals or continues, H shows the hint, Q toggles full screen. Returns whether handled.
 const handleQuestionKey = name => {
   const box = activeQuestion();
-  if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => each.closest('section').classList.contains('here'))); return true; }
+  if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => !each.hidden)); return true; }
   if (name === 'Escape' && fullScreenQuestion()) { exitFullScreen(); return true; }
   if (!box) return false;
   const choice = 'abcdef'.indexOf(name);
@@ -127,7 +121,7 @@ const handleQuestionKey = name => {
   if (next) next.click();
   else if (fullScreenQuestion() && answers[box.dataset.id]?.revealed) {
     const after = questions[questions.indexOf(box) + 1];
-    enterFullScreen(after && after.closest('section') === box.closest('section') ? after : null);
+    enterFullScreen(after || null);
   }
   return true;
 };
@@ -157,7 +151,7 @@ const showResults = () => {
   table.prepend(make('tr', {}, make('th', {}, tr('correct_answers')), make('th', {}, `${correct} ${tr('of')} ${questionCount}`)),
                 make('tr', {}, make('th', {}, tr('verdicts_foreseen')), make('th', {}, `${predicted} ${tr('of')} ${claimCount}`)));
 };
-pageListeners.push(page => { if (page.id === 'results') showResults(); });
+new IntersectionObserver(seen => { if (seen.some(each => each.isIntersecting)) showResults(); }).observe(document.getElementById('results'));
 document.getElementById('print').addEventListener('click', () => print());
 document.getElementById('forget').addEventListener('click', () => {
   if (!confirm(tr('forget_sure'))) return;

@@ -1,121 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bar charts of the online softmax: weights e^(s - m), and l and o with the old, the added and the missing or excess part.
-const softmaxBars = () => {
-  const picture = svg('svg', {role: 'img', class: 'bars'});
-  const [base, high, right] = [150, 120, 300];
-  const groups = Array.from({length: 3}, () => picture.appendChild(svg('g')));
-  const bar = (group, x, from, to, wide, cls) => group.append(svg('rect', {x, y: Math.min(from, to), width: wide, height: Math.max(Math.abs(to - from), 0.5), class: cls}));
-  // Draws the weights e^(s - m) of the processed columns, with the current m.
-  const weights = (example, step, masksLate) => {
-    const wide = Math.min(46, right / example.columns), gap = Math.min(3, wide / 4), group = groups[0];
-    group.replaceChildren(svg('text', {x: 0, y: 14}, `e^(s − m), m = ${number(step.after.m)}`));
-    for (let j = 0; j < example.columns; ++j) {
-      const place = step.row * example.columns + j, hidden = !!example.hidden[place], processed = j < step.last, x = j * wide;
-      const score = example.scores[place];
-      if (processed && !hidden) bar(group, x + gap, base, base - high * Math.min(1, Math.exp(score - step.after.m)), wide - 2 * gap, j < step.first ? 'previous' : 'added');
-      if (hidden) group.append(svg('rect', {x: x + gap, y: base - high, width: wide - 2 * gap, height: high, class: 'masked'}));
-      if (example.columns > 16) continue;
-      group.append(svg('text', {x: x + wide / 2, y: base + 18, 'text-anchor': 'middle', class: processed ? '' : 'size'}, hidden ? '−∞' : number(score)));
-      if (hidden) group.append(svg('text', {x: x + wide / 2, y: base + 34, 'text-anchor': 'middle', class: 'size'}, masksLate ? number(score) : tr('masked')));
-    }
-    group.append(svg('path', {d: `M0 ${base}H${example.columns * wide}`, class: 'axis'}));
-  };
-  // Draws a sum: the rescaled old part, the added part, and (red) the deviation from the exact value.
-  const sum = (group, x, name, before, after, right, scale, negative) => {
-    const zero = negative ? base - high / 2 : base, reach = negative ? high / 2 : high, y = value => zero - reach * value / scale;
-    bar(group, x, zero, y(before), 34, 'previous');
-    bar(group, x, y(before), y(after), 34, 'added');
-    if (Math.abs(right - after) > 1e-9 * Math.max(1, Math.abs(right))) bar(group, x, y(after), y(right), 34, 'deviation');
-    group.append(svg('path', {d: `M${x - 4} ${zero}h42`, class: 'axis'}), svg('text', {x: x + 17, y: base + 18, 'text-anchor': 'middle'}, name),
-                 svg('text', {x: x + 17, y: base + 34, 'text-anchor': 'middle', class: 'size'}, number(after)));
-  };
-  const draw = (example, trace, exact, at, masksLate) => {
-    const step = trace.steps[at], expected = exact.steps[at].after;
-    weights(example, step, masksLate);
-    const largest = pick => Math.max(1e-9, ...[trace, exact].flatMap(each => each.steps.flatMap(s => [s.after, s.before].flatMap(pick))).map(Math.abs).filter(Number.isFinite));
-    const left = Math.min(46, right / example.columns) * example.columns + 40;
-    groups[1].replaceChildren();
-    const scale = step.scale;
-    sum(groups[1], left, 'ℓ', step.before.l * scale, step.after.l, expected.l, largest(s => [s.l]), false);
-    groups[2].replaceChildren();
-    const negative = [trace, exact].some(each => each.steps.some(s => s.after.o.some(o => o < 0)));
-    const shown = Math.min(example.d, 4);
-    for (let c = 0; c < shown; ++c) {
-      const old = step.inner ? step.before.o[c] * step.before.l * scale / (step.after.l || 1) : step.before.o[c] * scale;
-      sum(groups[2], left + 80 + c * 70, example.d > 1 ? `o${'₀₁₂₃'[c]}` : 'o', old, step.after.o[c], expected.o[c], largest(s => s.o), negative);
-    }
-    picture.setAttribute('viewBox', `0 0 ${left + 80 + shown * 70} ${base + 44}`);
-    picture.style.maxWidth = `${(left + 80 + shown * 70) / 14}rem`;
-  };
-  return {picture, draw};
+// Screen 4: the bars of one row of S, block by block, with faults and the reader's own scores.
+const softmaxFaults = ['none', 'forget-rescale', 'mask-after-maximum', 'mask-after-sum', 'sum-in-fp16'];
+const softmaxExamples = scene.softmax;
+Object.assign(params, {example: softmaxExamples.length - 2, scores: null, block: 2, step: 0, fault: 'none', inner: 0});
+// The current problem: an example, or the scores of the reader with values 1, 2, 3, ...
+const softmaxProblem = () => {
+  const base = softmaxExamples[params.example] || softmaxExamples[0];
+  if (!params.scores) return base;
+  return {columns: params.scores.length, d: 1, scores: params.scores, values: params.scores.map((ignored, i) => i + 1), hidden: []};
 };
-
-const softmax = (figure, all) => {
-  const maxColumns = 64;
-  let example = all[0], trace = simulateOnlineSoftmax(example, example.blocks[0], false, 'none'), exact = trace;
-  const option = (value, text) => make('option', {value}, text);
-  const choice = (name, key, ...options) => make('select', {class: name, 'aria-label': tr(key)}, ...options);
-  const pick = choice('pick', 'example', ...all.map((each, i) => option(i, each.name)));
-  const block = choice('block', 'block_size');
-  const division = choice('division', 'division', option(0, tr('outer')), option(1, tr('inner')));
-  const faults = [['forget-rescale', 'forget'], ['mask-after-maximum', 'mask-after-maximum'], ['mask-after-sum', 'mask-after-sum'], ['sum-in-fp16', 'half']];
-  const fault = choice('fault', 'fault', option('none', tr('no_fault')), ...faults.map(([name, key]) => option(name, tr(key))));
-  const customScores = make('input', {class: 'custom-scores', placeholder: tr('own_scores'), 'aria-label': tr('own_scores'), onchange: () => simulateCustomScores()});
-  const inputError = make('output', {class: 'error'});
-  const bars = softmaxBars();
-  const table = make('table');
-  const notes = make('p', {class: 'step-info'});
-  const end = make('p', {class: 'result'});
-  const halves = make('div');
-  const simulate = () => {
-    trace = simulateOnlineSoftmax(example, +block.value, division.value === '1', fault.value);
-    exact = simulateOnlineSoftmax(example, +block.value, division.value === '1', 'none');
-    control.set(0);
-  };
-  const selectExample = () => {
-    example = all[+pick.value];
-    block.replaceChildren(...example.blocks.map(b => option(b, `${tr('block_size')} ${b}`)));
-    simulate();
-  };
-  const simulateCustomScores = () => {
-    const scores = customScores.value.split(/[\s,;，；]+/).filter(text => text !== '').map(Number);
-    const valid = scores.length <= maxColumns && scores.every(Number.isFinite);
-    inputError.textContent = valid ? '' : tr('no_numbers');
-    if (!valid || scores.length === 0) return;
-    const blocks = [];
-    for (let b = 1; b <= scores.length; b *= 2) blocks.push(b);
-    const custom = {name: tr('own'), columns: scores.length, d: 1, scores, values: scores.map((ignored, i) => i + 1), hidden: [], blocks};
-    const last = all.findIndex(each => each.name === custom.name);
-    if (last < 0) { all.push(custom); pick.append(option(all.length - 1, custom.name)); } else all[last] = custom;
-    pick.value = last < 0 ? all.length - 1 : last;
-    selectExample();
-  };
-  const line = (name, state, extra = '') => make('tr', {}, make('th', {}, name), make('td', {class: 'number'}, number(state.m)), make('td', {class: 'number'}, number(state.l)), make('td', {class: 'number'}, state.o.map(number).join(', ')), make('td', {}, extra));
-  const heading = () => make('tr', {}, ...['', 'm', 'ℓ', 'o', ''].map(name => make('th', {}, name)));
-  // Merges the two halves of the first row, as separate tiles, splits or GPUs would.
-  const showHalves = () => {
-    const {columns, d} = example, middle = columns >> 1;
-    const part = (from, to) => simulateOnlineSoftmax({columns: to - from, d, scores: example.scores.slice(from, to), values: example.values.slice(from * d, to * d), hidden: example.hidden.slice(from, to)}, to - from, false, 'none').steps[0].after;
-    const [a, b] = [part(0, middle), part(middle, columns)];
-    halves.append(make('p', {class: 'source'}, tr('merge_halves')), make('table', {}, heading(), line('A', a), line('B', b), line('A + B', merge(a, b))));
-  };
-  const draw = at => {
-    const step = trace.steps[at];
-    bars.draw(example, trace, exact, at, fault.value.startsWith('mask-after'));
-    const change = step.rescaled ? ' · ' + tr('rescaled') : step.scale !== step.alpha ? ' · ' + tr('forgotten') : '';
-    table.replaceChildren(heading(), line(tr('before'), step.before), line(tr('after'), step.after, `α = ${number(step.alpha)}${change}`));
-    const values = Array.from({length: step.last - step.first}, (ignored, j) => '(' + example.values.slice((step.first + j) * example.d, (step.first + j + 1) * example.d).map(number).join(', ') + ')').join(' ');
-    notes.textContent = `${tr('row')} ${step.row} · ${tr('values_of_block')}: ${values}`;
-    const last = at === trace.steps.length - 1;
-    end.className = 'result ' + (last && !(trace.error < 1e-9) ? 'error' : 'matches');
-    end.textContent = last ? `${tr('output')}: ${trace.output.map(number).join(', ')} · ${tr('exact')}: ${trace.exact.map(number).join(', ')} · ${tr('error')}: ${number(trace.error)} · ${tr('rescaled')}: ${trace.rescaled} · ${tr('divisions')}: ${trace.divisions} · ${tr('through_memory')}: ${trace.memoryPasses}${trace.faultHasNoEffect ? ' · ' + tr('nothing_hidden') : ''}` : '';
-    halves.replaceChildren();
-    if (last && fault.value === 'none' && example.columns > 1) showHalves();
-  };
-  const control = playbackControls(figure, () => trace.steps.length, draw);
-  pick.addEventListener('change', selectExample);
-  [block, division, fault].forEach(select => select.addEventListener('change', simulate));
-  const key = make('div', {class: 'legend row'}, ...[['previous', 'bar_was'], ['added', 'bar_came'], ['deviation', 'bar_gap']].map(([cls, key]) => make('span', {}, make('i', {class: cls}), tr(key))));
-  figure.append(make('div', {class: 'row'}, pick, block, division, fault), make('div', {class: 'row'}, customScores, inputError), control.buttons, control.scrub, bars.picture, key, table, notes, end, halves);
-  selectExample();
+const softmaxTrace = fault => simulateOnlineSoftmax(softmaxProblem(), params.block, !!params.inner, fault);
+const rowSteps = trace => trace.steps.filter(step => step.row === 0);
+const numeral = value => Number.isFinite(value) ? number(+value.toPrecision(4)) : number(value);
+const softmaxBars = (view, problem, step, count, box) => {
+  const {x, y, w, h, text} = box, scores = problem.scores.slice(0, problem.columns), hidden = problem.hidden, shown = scores.filter((value, j) => !hidden[j]);
+  const high = Math.max(1, ...shown) * 1.15, low = Math.min(0, ...shown), at = value => y + h - (clamp(value, low, high) - low) / (high - low) * h, c = w / scores.length, items = [];
+  for (let first = 0, b = 0; first < scores.length; first += params.block, ++b) {
+    const wide = Math.min(params.block, scores.length - first) * c;
+    if (count > 0) items.push(R(`block.${b}`, x + first * c + 2, y - text * 0.8, wide - 4, h + text * 3, 'window', {r: 6, stroke: step && first === step.first ? 'ink' : 'grid', width: step && first === step.first ? 2 : 1}));
+  }
+  scores.forEach((value, j) => {
+    const seen = count === 0 || !step || j < step.last, masked = !!hidden[j], m = step ? step.after.m : Math.max(...shown), weight = seen && !masked ? Math.exp(value - m) : 0;
+    const top = Math.min(at(value), at(0)), height = Math.max(3, Math.abs(at(value) - at(0)));
+    const drag = point => {
+      const next = [...scores];
+      next[j] = +(low + (y + h - point.y) / h * (high - low)).toFixed(1);
+      params.scores = next.map(each => clamp(each, -20, 20));
+      changed();
+    };
+    items.push(R(`bar.${j}`, x + j * c + c * 0.12, top, c * 0.36, height, 'matrix-s', {stroke: masked ? 'grid' : 'ink', dash: masked ? '4 3' : '', opacity: seen ? 1 : 0.45, r: 2}),
+               ...(masked ? [] : [L(`edge.${j}`, x + j * c + c * 0.08, at(value), x + j * c + c * 0.52, at(value), 'ink', {width: 4}), R(`grip.${j}`, x + j * c + c * 0.05, y, c * 0.5, h, 'surface', {opacity: 0, drag})]),
+               R(`weight.${j}`, x + j * c + c * 0.52, at(0) - (at(low) - at(high)) * 0.85 * weight, c * 0.36, Math.max(0.5, (at(low) - at(high)) * 0.85 * weight), 'matrix-p', {r: 2}),
+               T(`score.${j}`, x + j * c + c * 0.3, y + h + text * 1.3, masked ? tr('masked') : numeral(value), text * 0.9, {anchor: 'middle'}),
+               T(`w.${j}`, x + j * c + c * 0.7, at(0) - (at(low) - at(high)) * 0.85 * weight - 4, seen && !masked ? weight.toPrecision(2) : '', text * 0.8, {anchor: 'middle', fill: 'matrix-p-text'}));
+  });
+  const m = step ? step.after.m : Math.max(...shown);
+  items.push(L('axis', x, at(0), x + w, at(0), 'reference'));
+  if (Number.isFinite(m)) items.push(L('maximum', x, at(m), x + w, at(m), 'matrix-o', {width: 2, dash: '7 5'}), T('maximum.t', x + w, at(m) - 5, `m = ${numeral(m)}`, text, {anchor: 'end', bold: true, fill: 'matrix-o-text'}));
+  items.push(T('softmax.key', x, y - text * 1.6, tr('softmax_key'), text * 0.9, {fill: 'muted'}));
+  return items;
 };
+// One card for each block: m, l and o after it, with the factor between two cards.
+const softmaxCards = (view, steps, exact, at, box) => {
+  const {x, y, w, text} = box, c = w / steps.length, items = [];
+  steps.forEach((step, b) => {
+    const seen = b <= at, wrong = Math.abs(step.after.l - exact[b].after.l) > 1e-3 * Math.max(1, exact[b].after.l);
+    const wide = c > text * 11;
+    items.push(R(`card.${b}`, x + b * c + 4, y, c - (wide ? text * 4.8 : 8), text * 5.2, 'window', {r: 6, stroke: seen && wrong ? 'error' : b === at ? 'ink' : 'grid', width: b === at ? 2 : 1, opacity: seen ? 1 : 0.35}));
+    const lines = [`m = ${numeral(step.after.m)}`, `ℓ = ${numeral(step.after.l)}`, `o = ${step.after.o.slice(0, 2).map(numeral).join(', ')}`];
+    if (seen && (c > text * 4.5 || b === at)) lines.forEach((line, i) => items.push(T(`card.${b}.${i}`, x + b * c + 4 + text * 0.6, y + text * (1.5 + 1.45 * i), line, text, {fill: wrong && i > 0 ? 'error' : 'ink'})));
+    if (b > 0 && seen && wide) items.push(T(`alpha.${b}`, x + b * c - text * 2.2, y + text * 1.8, `× ${step.scale.toPrecision(2)}`, text * 0.8, {anchor: 'middle', fill: step.scale !== step.alpha ? 'error' : 'muted', bold: true}), T(`alpha.${b}a`, x + b * c - text * 2.2, y + text * 3, '→', text, {anchor: 'middle'}),
+      T(`alpha.${b}b`, x + b * c - text * 2.2, y + text * 4.2, step.scale !== step.alpha ? `α ${step.alpha.toPrecision(2)}` : '', text * 0.75, {anchor: 'middle', fill: 'muted'}));
+  });
+  return items;
+};
+const softmaxItems = kind => view => {
+  const {w, h, pad} = view, text = view.text, problem = softmaxProblem(), fault = kind === 2 ? params.fault : 'none', trace = softmaxTrace(fault), exact = softmaxTrace('none');
+  const steps = rowSteps(trace), at = clamp(params.step, 0, steps.length - 1), box = {x: pad, w: w - 2 * pad, y: pad + text * 3, text};
+  if (kind === 0) return softmaxBars(view, problem, null, 0, {...box, h: h - pad * 2 - text * 6});
+  const items = [...softmaxBars(view, problem, steps[at], 1, {...box, h: h - pad * 2 - text * 16}), ...softmaxCards(view, steps, rowSteps(exact), at, {x: pad, w: w - 2 * pad, y: h - pad - text * 8.6, text})];
+  if (at === steps.length - 1) {
+    const output = trace.output.slice(0, problem.d), right = trace.exact.slice(0, problem.d), error = Math.max(...output.map((value, i) => Math.abs(value - right[i]))), good = error < 1e-6;
+    const line = trace.faultHasNoEffect ? tr('nothing_hidden') : good ? tr('softmax_right', {value: output.map(numeral).join(', ')}) : tr('softmax_wrong', {value: output.map(numeral).join(', '), exact: right.map(numeral).join(', ')});
+    items.push(...paragraph('softmax.result', pad + 4, h - pad - text * 1.8, line, text * 1.05, w - 2 * pad, {bold: true, fill: good ? 'ink' : 'error'}));
+  }
+  return items;
+};
+const blockCount = () => Math.ceil(softmaxProblem().columns / params.block);
+const stepSlider = () => slider('step', tr('block_size'), {low: 0, high: 7, text: value => `${Math.min(value + 1, blockCount())} / ${blockCount()}`});
+const ownScores = () => {
+  const note = make('output'), field = make('input', {type: 'text', class: 'custom-scores', 'aria-label': tr('own_scores'), placeholder: tr('own_scores'), onchange: () => {
+    const scores = field.value.split(/[\s,;]+/).filter(Boolean).map(Number);
+    note.textContent = scores.length >= 1 && scores.length <= 16 && scores.every(Number.isFinite) ? '' : tr('no_numbers');
+    if (note.textContent) return;
+    params.scores = scores;
+    params.step = 15;
+    changed();
+  }});
+  return make('label', {class: 'control'}, make('span', {}, tr('own')), field, note);
+};
+const exampleChoice = () => {
+  const sync = choice('example', tr('example'), softmaxExamples.map((each, i) => [i, each.name]));
+  sync.querySelector('select').addEventListener('change', () => { params.scores = null; params.block = softmaxExamples[params.example].blocks[0]; params.step = 15; changed(); });
+  return sync;
+};
+states.softmax = {keys: [], draw: softmaxItems(0), caption: () => '', controls: () => [exampleChoice(), ownScores()]};
+states['softmax-block'] = {...states.softmax, draw: softmaxItems(1), enter: () => { params.step = 0; }, controls: () => [stepSlider(), choice('block', tr('block'), [1, 2, 3, 4].map(value => [value, String(value)]))]};
+states['softmax-rescale'] = {...states.softmax, draw: softmaxItems(2), caption: () => { const trace = softmaxTrace(params.fault); return [`${tr('output')}: ${trace.output.map(number).join(', ')}`, `${tr('error')}: ${number(trace.error)}`, `${tr('rescaled')}: ${trace.rescaled}`, `${tr('divisions')}: ${trace.divisions}`, `${tr('through_memory')}: ${trace.memoryPasses}`].join(' · '); },
+  enter: () => { params.step = 15; if (params.fault === 'none') params.fault = 'forget-rescale'; },
+  controls: () => [choice('fault', tr('fault'), softmaxFaults.map(fault => [fault, tr(fault === 'none' ? 'no_fault' : fault === 'forget-rescale' ? 'forget' : fault)])), stepSlider(), exampleChoice(),
+                   choice('block', tr('block'), [1, 2, 3, 4].map(value => [value, String(value)])), choice('inner', tr('division'), [[0, tr('outer')], [1, tr('inner')]]), ownScores()]};

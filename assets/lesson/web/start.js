@@ -1,31 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up figures and keys, and shows the first page.
-document.querySelectorAll('figure.frames').forEach(figure => {
-  const frames = [...figure.querySelectorAll('.frame')];
-  const control = playbackControls(figure, () => frames.length, at => frames.forEach((frame, i) => { frame.hidden = i !== at; }));
-  figure.prepend(control.buttons, control.scrub);
-  control.set(+figure.dataset.now);
-});
-const kinds = {tiles, softmax, law, race};
-document.querySelectorAll('figure.play').forEach(figure => kinds[figure.dataset.kind](figure, JSON.parse(document.getElementById(figure.dataset.source).textContent)));
-document.querySelectorAll('figure').forEach(addExportButtons);
+// Steps: maps scrolling and keys to states of the drawing, keeps the state in the address, and starts the page.
+const steps = [...document.querySelectorAll('.step')];
+const stops = [...steps, ...document.querySelectorAll('.claim, #results, #glossary')];
+const links = [...document.querySelectorAll('nav a')];
+const controlsBox = document.getElementById('controls');
+const lastPage = saved.page;
+let current = -1, view = currentView();
+const stateNow = () => states[steps[current].dataset.state];
+const caption = () => { document.getElementById('caption').textContent = stateNow().caption(view); };
+const redraw = () => { if (current >= 0 && !steps[current].dataset.question) { show(stateNow().draw(view)); caption(); } };
+const resize = () => {
+  view = currentView();
+  root.setAttribute('viewBox', `0 0 ${view.w} ${view.h}`);
+  if (current >= 0) show(stateNow().draw(view));
+};
+// "#race?n=8192": the step and the parameters of its state.
+const writeAddress = () => {
+  const values = stateNow().keys.map(name => `${name}=${params[name]}`).join('&');
+  try { history.replaceState(null, '', `#${steps[current].dataset.step}${values ? '?' + values : ''}`); } catch (ignored) { /* a sandboxed page */ }
+  saved.page = steps[current].dataset.step;
+  saveState();
+};
+// Browsers limit how often the address may change.
+let addressTimer = 0;
+const rememberAddress = () => { clearTimeout(addressTimer); addressTimer = setTimeout(writeAddress, 200); };
+const requested = () => {
+  let address = location.hash.slice(1);
+  try { address = decodeURIComponent(address); } catch (ignored) { /* malformed */ }
+  const [name, query = ''] = address.split('?');
+  return {name: name && document.querySelector(`section[data-number="${CSS.escape(name)}"]`)?.id || name,
+          values: query.split('&').map(each => each.split('=')).filter(([parameter, value]) => parameter in params && Number.isFinite(+value))};
+};
+const setControls = () => {
+  syncs.length = 0;
+  const question = steps[current].dataset.question;
+  controlsBox.replaceChildren(...(question ? [] : stateNow().controls()));
+  document.querySelectorAll('#asked .question').forEach(box => { box.hidden = box.dataset.id !== question; });
+  document.getElementById('drawing').classList.toggle('asks', !!question);
+};
+const setStep = (index, ms = 450) => {
+  if (index === current) return;
+  stopPlaying();
+  const before = steps[current]?.dataset.state;
+  current = index;
+  if (steps[current].dataset.state !== before || ms === 0) stateNow().enter?.();
+  steps.forEach((step, i) => step.classList.toggle('here', i === current));
+  const section = steps[current].closest('section').id;
+  links.forEach(link => link.classList.toggle('here', link.hash === `#${section}`));
+  const nav = document.querySelector('nav'), link = document.querySelector('nav .here');
+  nav.scrollLeft = link.offsetLeft - nav.offsetLeft - nav.clientWidth / 3;
+  setControls();
+  view = currentView();
+  root.setAttribute('viewBox', `0 0 ${view.w} ${view.h}`);
+  show(stateNow().draw(view), ms);
+  root.setAttribute('aria-label', steps[current].innerText.slice(0, 200));
+  caption();
+  rememberAddress();
+};
+const showQuestion = box => { const index = steps.findIndex(step => step.dataset.question === box.dataset.id); if (index >= 0) goTo(index); };
+const stepOf = name => {
+  if (!name) return -1;
+  const found = steps.findIndex(step => step.dataset.step === name);
+  return found >= 0 ? found : stops.findIndex(stop => stop.id === name || stop.closest('section').id === name);
+};
+
+// Scrolling selects the step nearest to the line of reading; a jump by key or link suspends that until it arrives.
+let jumping = 0;
+const lineOfReading = () => innerWidth <= 900 ? innerHeight * 0.74 : innerHeight * 0.52;
+const middle = node => { const {top, height} = node.getBoundingClientRect(); return top + height / 2; };
+// Claims may be shown one at a time: a hidden one replaces the others.
+const unhide = stop => { if (stop.hidden) stops.filter(each => each.matches('.claim')).forEach(each => { each.hidden = each !== stop; }); };
+const nearestStop = () => stops.reduce((best, stop, i) => !stop.hidden && Math.abs(middle(stop) - lineOfReading()) < Math.abs(middle(stops[best]) - lineOfReading()) ? i : best, 0);
+let currentStop = 0;
+const highlightLink = () => { if (currentStop >= steps.length) links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); };
+const onScroll = () => {
+  if (performance.now() < jumping) return;
+  currentStop = nearestStop();
+  if (currentStop < steps.length) setStep(currentStop);
+  highlightLink();
+};
+const goTo = (index, smooth = true) => {
+  currentStop = clamp(index, 0, stops.length - 1);
+  jumping = performance.now() + 700;
+  unhide(stops[currentStop]);
+  const target = stops[currentStop], {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
+  scrollTo({top: currentStop === 0 ? 0 : scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
+  if (currentStop < steps.length || current < 0) setStep(Math.min(currentStop, steps.length - 1), smooth ? 450 : 0);
+  highlightLink();
+};
+addEventListener('scroll', onScroll, {passive: true});
+addEventListener('resize', resize);
+const openRequested = smooth => {
+  const {name, values} = requested();
+  for (const [parameter, value] of values) params[parameter] = +value;
+  const index = stepOf(name);
+  if (index < 0) return false;
+  if (index === current) { redraw(); syncs.forEach(sync => sync()); }
+  goTo(index, smooth);
+  return true;
+};
+addEventListener('hashchange', () => { clearTimeout(addressTimer); openRequested(true); });
+document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { writeAddress(); link.hash = location.hash; }));
+
+// Pictures of the drawing: PNG of 1600 x 900 on the clipboard.
+const saveFile = (blob, name) => {
+  const link = make('a', {href: URL.createObjectURL(blob), download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+const renderPng = () => {
+  const picture = pictureView(1600, 900), canvas = make('canvas', {width: 1600, height: 900});
+  paintCanvas(canvas, picture, stateNow().draw(picture), stateNow().caption(picture));
+  return new Promise(done => canvas.toBlob(done, 'image/png'));
+};
+const pictureButtons = () => {
+  const note = make('output'), report = async (act, key) => { try { await act(); note.textContent = tr(key); } catch (error) { note.textContent = `${tr('not_copied')} ${error.message}`; } };
+  return make('span', {class: 'share'}, buttonTo(tr('copy_picture'), () => report(() => navigator.clipboard.write([new ClipboardItem({'image/png': renderPng()})]), 'copied'), {class: 'copy'}), ' ',
+              buttonTo(tr('save_picture'), () => report(async () => saveFile(await renderPng(), `attnscope-${steps[current].dataset.state}.png`), 'saved'), {class: 'save'}), note);
+};
 
 addEventListener('keydown', event => {
   const target = event.target, kind = target.tagName === 'INPUT' ? target.type : target.tagName;
   if (event.ctrlKey || event.metaKey || event.altKey || /^(text|search|SELECT|TEXTAREA)$/.test(kind)) return;
-  const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End|Page.*| )$/ : kind === 'checkbox' ? /^ $/ : kind === 'number' ? /^([0-9]|Arrow.*|Home|End|Tab|Backspace|Delete)$/ : /^$/;
+  const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End| )$/ : kind === 'checkbox' ? /^ $/ : kind === 'number' ? /^([0-9]|Arrow.*|Home|End|Tab|Backspace|Delete)$/ : /^$/;
   if (native.test(event.key)) return;
   // In full-screen mode a digit starts to enter a vote count.
   if (fullScreenQuestion() && kind !== 'number' && /^[0-9]$/.test(event.key)) { fullScreenQuestion().querySelector('.vote-count').focus(); return; }
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (handleQuestionKey(name)) { event.preventDefault(); return; }
-  if (/^[0-9]$/.test(name)) { if (pageByNumber(name)) location.hash = pageByNumber(name).id; return; }
-  const mine = players.filter(player => player.figure.closest('section').classList.contains('here'));
-  const nearest = mine.find(player => player.figure.getBoundingClientRect().bottom > 80) || mine[0];
-  const acts = {ArrowRight: () => nearest ? nearest.step(1) : turnPage(1), ArrowLeft: () => nearest ? nearest.step(-1) : turnPage(-1), ' ': () => nearest && nearest.toggle(),
-                Enter: () => sections[currentIndex()].querySelector('.next a')?.click(), PageDown: () => turnPage(1), PageUp: () => turnPage(-1), l: toggleTheme, t: toggleBig};
+  if (fullScreenQuestion()) return;
+  if (/^[0-9]$/.test(name)) { const section = document.querySelector(`section[data-number="${name}"]`); if (section) goTo(stepOf(section.id)); return; }
+  const inLesson = currentStop < steps.length, forward = () => goTo(currentStop + 1), back = () => goTo(currentStop - 1);
+  const acts = {ArrowRight: forward, ArrowLeft: back, PageDown: forward, PageUp: back, l: toggleTheme, t: toggleBig, ...(inLesson ? {ArrowDown: forward, ArrowUp: back, ' ': () => controlsBox.querySelector('.play')?.click()} : {})};
   if (acts[name]) { event.preventDefault(); acts[name](); }
 });
+// After a change by mouse, keyboard input goes to the page again.
+let usingPointer = false;
+addEventListener('pointerdown', () => { usingPointer = true; }, true);
+addEventListener('keydown', () => { usingPointer = false; }, true);
+addEventListener('change', event => { if (usingPointer && event.target.matches('select, input[type=range], input[type=radio]')) event.target.blur(); });
+addEventListener('click', event => { if (event.detail > 0 && event.target.matches('button')) event.target.blur(); });
+document.getElementById('foot').append(pictureButtons());
+history.scrollRestoration = 'manual';
 document.body.classList.add('ready');
-// Shows the requested page, the exported start page or the last page visited.
-showPage(requestedPage() || document.body.dataset.start || saved.page);
+// Shows the requested step, the exported start page or the last one visited.
+if (!openRequested(false)) goTo(Math.max(0, stepOf(document.body.dataset.start || lastPage)), false);

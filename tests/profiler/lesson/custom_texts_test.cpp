@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ std::vector<std::string> problems_of(const LessonTexts& texts) {
 /// Loads a custom step with additional front matter from line 5.
 LessonTexts load_custom_step(const std::string& more, const std::string& body = "Text.\n") {
   const std::vector<TextFile> files{
-      {"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n" + more + "---\n" + body}};
+      {"en/screen-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n" + more + "---\n" + body}};
   return load_lesson("en", files);
 }
 
@@ -46,54 +47,23 @@ TEST(CustomStep, ReportsInvalidValues) {
     const char* named;  ///< the invalid part
     const char* allowed;
   } wrong[] = {
-      {"play_n: many", "'play_n: many'", "64 to 65,536"},
-      {"play_n: 65537", "'play_n: 65537'", "64 to 65,536"},
-      {"play_br: 64.5", "'play_br: 64.5'", "1 to 4,096"},
       {"n: nan", "'n: nan'", "16 to 1,048,576"},
       {"heads: 1e300", "'heads: 1e300'", "1 to 512"},
-      {"play_pass: sideways", "'play_pass: sideways'", ""},
-      {"play_masks: full sideways", "'play_masks: full sideways'", ""},
       {"slow: quick", "'slow: quick'", "naive, fa1"},
-      {"play: fa1 fa9", "'play: fa1 fa9'", "naive, fa1"},
-      {"play_also: bc=128 br=0", "'play_also: bc=128 br=0'", "n=, br="},
-      {"play_also: =", "'play_also: ='", ""},
-      {"play_also: bc=64,", "'play_also: bc=64,'", ""},
-      {"play_also: n=1 n=2 n=3 n=4 n=5 n=6 n=7 n=8 n=9", "'play_also: n=1 n=2 n=3 n=4 n=5 n=6 n=7 n=8 n=9'", "8"},
       {"colour: red", "'colour'", "batch, d, "},
       {"<script>: 1", "'<script>'", ""},
   };
   for (const auto& each : wrong) {
     const LessonTexts texts = load_custom_step(std::string(each.line) + "\n");
-    EXPECT_THAT(problems_of(texts),
-                ElementsAre(AllOf(StartsWith("en/step-8-own.md:5: "), HasSubstr(each.named), HasSubstr(each.allowed))))
+    EXPECT_THAT(problems_of(texts), ElementsAre(AllOf(StartsWith("en/screen-8-own.md:5: "), HasSubstr(each.named),
+                                                      HasSubstr(each.allowed))))
         << each.line;
     EXPECT_NE(custom_step(texts), nullptr) << each.line;
-    EXPECT_EQ(texts.steps.size(), 9U);
+    EXPECT_EQ(texts.steps.size(), 10U);
   }
-  const LessonTexts texts = load_custom_step("n: nan\nheads: 0\nplay_heads: 65\nbatch: 4k\n");
-  EXPECT_EQ(problems_of(texts).size(), 4U);
+  const LessonTexts texts = load_custom_step("n: nan\nheads: 0\nbatch: 4k\n");
+  EXPECT_EQ(problems_of(texts).size(), 3U);
   EXPECT_EQ(custom_step(texts)->setting.n, 8192);
-  EXPECT_EQ(custom_step(texts)->player_settings.heads, 1);
-}
-
-TEST(CustomStep, SetsPlayerSettings) {
-  const LessonTexts texts =
-      load_custom_step("n: 4k\nplay: fa1 fa2\nplay_masks: causal\nplay_also: bc=128 m=16384 heads=4\n");
-  EXPECT_THAT(problems_of(texts), IsEmpty());
-  EXPECT_EQ(custom_step(texts)->setting.n, 4096);
-  const PlayerSettings& player_settings = custom_step(texts)->player_settings;
-  ASSERT_EQ(player_settings.also.size(), 3U);
-  EXPECT_EQ(player_settings.also[0].label, "Bc 128");
-  EXPECT_EQ(player_settings.also[1].m, 16384);
-  const PointTable none;
-  const Evidence evidence = make_evidence(none);
-  const Algorithm& fa2 = *player_settings.algorithms[1];
-  const auto whole = make_player(player_settings, evidence, fa2, Mask::none, 1000);
-  const auto shorter = make_player(player_settings, evidence, fa2, Mask::none, std::ssize(whole->frames()) - 1);
-  EXPECT_FALSE(uses_shorter_n(player_settings, *whole, {}));
-  EXPECT_TRUE(uses_shorter_n(player_settings, *shorter, {}));
-  EXPECT_EQ(shorter->problem().n_k, 256);
-  EXPECT_EQ(shorter->total().by_tensor, shorter->closed_form().by_tensor);
 }
 
 TEST(CustomStep, SkipsInvalidSteps) {
@@ -104,7 +74,7 @@ TEST(CustomStep, SkipsInvalidSteps) {
       {"---\ntitle: x\n---\n", {{1, "'slug'"}, {1, "'order'"}}},
       {"---\ntitle: x\nslug: a b\norder: 9\n---\n", {{3, "'a b'"}}},
       {"---\ntitle: x\nslug: __proto__\norder: 9\n---\n", {{3, "'__proto__'"}}},
-      {"---\ntitle: x\nslug: ledger\norder: 9\n---\n", {{3, "'ledger'"}}},
+      {"---\ntitle: x\nslug: size\norder: 9\n---\n", {{3, "'size'"}}},
       {"---\ntitle: x\nslug: results\norder: 9\n---\n", {{3, "'results'"}}},
       {"text", {{1, "'---'"}}},
       {"---\na: b\n", {{2, "'---'"}}},
@@ -112,18 +82,18 @@ TEST(CustomStep, SkipsInvalidSteps) {
       {"---\ntitle: x\nslug: y\norder: 9\n---\nText \xFF.\n", {{6, "UTF-8"}}},
   };
   for (const auto& each : broken) {
-    const std::vector<TextFile> files{{"en/step-9-f.md", each.text}};
+    const std::vector<TextFile> files{{"en/screen-9-f.md", each.text}};
     const LessonTexts texts = load_lesson("en", files);
-    EXPECT_EQ(texts.steps.size(), 8U) << each.text;
+    EXPECT_EQ(texts.steps.size(), 9U) << each.text;
     const std::vector<std::string> lines = problems_of(texts);
     ASSERT_GE(lines.size(), each.problems.size()) << each.text;
     for (std::size_t i = 0; i < each.problems.size(); ++i) {
       const auto& [line, named] = each.problems[i];
-      EXPECT_THAT(lines[i], AllOf(StartsWith("en/step-9-f.md:" + std::to_string(line) + ": "), HasSubstr(named)));
+      EXPECT_THAT(lines[i], AllOf(StartsWith("en/screen-9-f.md:" + std::to_string(line) + ": "), HasSubstr(named)));
     }
   }
   // A custom file with a built-in name replaces the built-in step.
-  const std::vector<TextFile> instead{{"en/step-1-ledger.md", "---\ntitle: Mine\nslug: ledger\norder: -1\n---\nx\n"}};
+  const std::vector<TextFile> instead{{"en/screen-3-size.md", "---\ntitle: Mine\nslug: size\norder: -1\n---\nx\n"}};
   EXPECT_THAT(problems_of(load_lesson("en", instead)), IsEmpty());
   EXPECT_EQ(load_lesson("en", instead).steps.front().title, "Mine");
 }
@@ -147,11 +117,11 @@ TEST(CustomText, ReportsProblemLine) {
       {"::question q\n- [x] a :: b\n- [ ] c :: d\n", 6, ""},
       {"::question q\nWhat?\n- [ ] c :: d\n- [x] a\n", 9, ""},
       {"::question q\nWhat?\n- [ ] c :: d\n- [x] a :: {{b}}\n", 9, "'b'"},
-      {"::question ledger-double\nWhat?\n- [ ] c :: d\n- [x] a :: b\n", 6, "'ledger-double'"},
+      {"::question size-double\nWhat?\n- [ ] c :: d\n- [x] a :: b\n", 6, "'size-double'"},
   };
   for (const auto& each : wrong) {
     const LessonTexts texts = load_custom_step("", each.body);
-    const std::string place = "en/step-8-own.md:" + std::to_string(each.line) + ": ";
+    const std::string place = "en/screen-8-own.md:" + std::to_string(each.line) + ": ";
     EXPECT_THAT(problems_of(texts), ElementsAre(AllOf(StartsWith(place), HasSubstr(each.named)))) << each.body;
     EXPECT_EQ(custom_step(texts), nullptr) << each.body;
   }
@@ -203,71 +173,99 @@ TEST(Formula, RendersMathml) {
     EXPECT_FALSE(mathml_of(wrong, true).ok()) << wrong;
 }
 
-std::string claim_text(const std::string& more) {
-  return "---\nsource: me\ntest: versus\ntitle.en: x\nfrom: fa1\nto: fa2\nmetric: time_median_ns\npoints: pass:fwd\n" +
-         more + "---\n";
+/// A teacher's claim and question. Line 1 is the opening bracket; each member is on its own line.
+std::string claim_text() {
+  return "{\n\"title\": \"x\",\n\"source\": {\"en\": \"me\", \"zh\": \"我\"},\n\"test\": \"versus\",\n\"from\": "
+         "\"fa1\",\n"
+         "\"to\": \"fa2\",\n\"metric\": \"time_median_ns\",\n\"points\": \"pass:fwd\",\n\"low\": 1\n}\n";
+}
+std::string question_text() {
+  return "{\n\"prompt\": [\"What is half of {{k}}?\", \"{{k}} / 2?\"],\n\"vary\": {\"k\": [4, 6]},\n"
+         "\"answer\": \"k / 2\",\n\"tolerance\": 0.01\n}\n";
+}
+
+struct Change {
+  const char* from;
+  const char* to;
+  int line = 0;  ///< 0: no problem
+  const char* named = "";
+  const char* allowed = "";
+};
+
+/// Loads the file with each change; expects its problem in one line, and `count` of the texts otherwise.
+void expect_problems(const std::string& path, const std::string& good, const std::vector<Change>& changes,
+                     std::size_t (*count)(const LessonTexts&)) {
+  const std::size_t built_in = count(load_lesson("en"));
+  for (const Change& each : changes) {
+    std::string text = good;
+    text.replace(text.find(each.from), std::string(each.from).size(), each.to);
+    const std::vector<TextFile> files{{path, text}};
+    const LessonTexts texts = load_lesson("en", files);
+    const std::vector<std::string> lines = problems_of(texts);
+    EXPECT_EQ(count(texts), built_in + (each.line == 0 ? 1U : 0U)) << each.to;
+    ASSERT_EQ(lines.empty(), each.line == 0) << each.to << (lines.empty() ? "" : lines.front());
+    if (each.line == 0) continue;
+    EXPECT_THAT(lines.front(), AllOf(StartsWith(path + ":" + std::to_string(each.line) + ": "), HasSubstr(each.named),
+                                     HasSubstr(each.allowed), Not(HasSubstr("\n"))))
+        << each.to;
+  }
 }
 
 TEST(CustomClaim, SkipsInvalidCards) {
-  const struct {
-    const char* from;  ///< in a card with `low: 1` in line 9
-    const char* to;
-    int line = 0;  ///< 0: no problem
-    const char* named = "";
-    const char* allowed = "";
-  } changed[] = {
-      {"low: 1", "low: 1.8\nhigh: 2.2"},
-      {"low: 1", "states: 1\nsource_leaves: heads"},
-      {"from: fa1", "from: imported:torch-flash"},
-      {"low: 1\n", "", 1, "'states'"},
-      {"source: me\n", "", 1, "'source'"},
-      {"title.en: x", "title.zh: x", 1, "'title.en'"},
-      {"points: pass:fwd\n", "", 1, "'points'"},
-      {"low: 1", "low: much", 9, "'low: much'"},
-      {"low: 1", "low: 2\nhigh: 1", 10, "'high: 1'", "'low'"},
-      {"low: 1", "states: 2\ntolerance: -1", 10, "'tolerance: -1'", "0"},
-      {"low: 1", "low: 1\ntolerence: 1", 10, "'tolerence'"},
-      {"low: 1", "low: 1\nceiling: dram_read", 10, "'ceiling'"},
-      {"low: 1", "low: 1\nstated_by: me", 10, "'stated_by: me'", "source, ours"},
-      {"test: versus", "test: guess", 3, "'test: guess'", "versus, doubled"},
-      {"time_median_ns", "time_median", 7, "'metric: time_median'", "time_median_ns"},
-      {"from: fa1", "from: fast", 5, "'from: fast'", "naive"},
-      {"from: fa1", "from: imported:<b>", 5, "'from: imported:<b>'", "imported:"},
-      {"from: fa1", "from: imported:fa1", 5, "'from: imported:fa1'", "imported:"},
-      {"pass:fwd", "pass:>=", 8, "'points: pass:>='"},
-      {"low: 1", "low: 1\ntext.en: {{nothing}}", 10, "'nothing'"},
-  };
-  for (const auto& each : changed) {
-    std::string text = claim_text("low: 1\n");
-    text.replace(text.find(each.from), std::string(each.from).size(), each.to);
-    const std::vector<TextFile> files{{"claims/mine.md", text}};
-    const LessonTexts texts = load_lesson("en", files);
-    const bool good = each.line == 0;
-    EXPECT_EQ(std::ranges::count(texts.claims, "mine", &Claim::id), good ? 1 : 0) << each.to;
-    const std::vector<std::string> lines = problems_of(texts);
-    EXPECT_EQ(lines.empty(), good) << each.to << lines.front();
-    if (!good) {
-      EXPECT_THAT(lines.front(), AllOf(StartsWith("claims/mine.md:" + std::to_string(each.line) + ": "),
-                                       HasSubstr(each.named), HasSubstr(each.allowed)))
-          << each.to;
-    }
-  }
-  const std::vector<TextFile> program{
-      {"claims/mine.md",
-       "---\nsource: me\ntest: operations\ntitle.en: x\nfrom: fa1\nto: imported:x\nn: 64\nd: 64\nlow: 1\n---\n"}};
-  EXPECT_THAT(problems_of(load_lesson("en", program)),
-              ElementsAre(AllOf(HasSubstr(":6: "), HasSubstr("'to: imported:x'"))));
+  expect_problems("claims/mine.json", claim_text(),
+                  {{"\"low\": 1", "\"low\": 1.8,\n\"high\": 2.2"},
+                   {"\"low\": 1", "\"states\": 1, \"gpu\": \"A100\", \"changes\": \"N {{n}}\""},
+                   {"\"fa1\"", "\"imported:torch-flash\""},
+                   {"\"low\": 1", "\"order\": 1", 1, "\"states\"", "a number"},
+                   {"\"source\"", "\"title2\"", 1, "missing \"source\""},
+                   {"\"points\"", "\"text\"", 1, "missing \"points\""},
+                   {"\"low\": 1", "\"low\": \"much\"", 9, "\"low\": \"much\"", "a number"},
+                   {"\"low\": 1", "\"low\": 2,\n\"high\": 1", 10, "\"high\": 1", "low"},
+                   {"\"low\": 1", "\"states\": 2,\n\"tolerance\": -1", 10, "\"tolerance\": -1", "0"},
+                   {"\"low\": 1", "\"low\": 1,\n\"tolerence\": 1", 10, "\"tolerence\"", "tolerance"},
+                   {"\"low\": 1", "\"low\": 1,\n\"ceiling\": \"dram_read\"", 10, "\"ceiling\""},
+                   {"\"low\": 1", "\"low\": 1,\n\"stated_by\": \"me\"", 10, "\"me\"", "source, ours"},
+                   {"versus", "guess", 4, "\"guess\"", "versus, doubled"},
+                   {"time_median_ns", "time_median", 7, "\"time_median\"", "time_median_ns"},
+                   {"fa1", "fast", 5, "\"fast\"", "naive"},
+                   {"fa1", "imported:<b>", 5, "imported:<b>", "imported:"},
+                   {"pass:fwd", "pass:>=", 8, "pass:>="},
+                   {"\"title\": \"x\"", "\"title\": 1", 2, "\"title\": 1", "a text"},
+                   {"\"low\": 1\n}", "\"low\": 1", 10, "invalid JSON"},
+                   {"\"title\": \"x\",", "\"title\": \"x\"", 3, "invalid JSON", "comma"}},
+                  [](const LessonTexts& texts) { return texts.claims.size(); });
+  const std::vector<TextFile> marks{
+      {"claims/mine.json", R"({"title": "x", "source": "me", "text": "{{nothing}}", "test": "softmax-error",
+                               "fault": "none", "low": 1})"}};
+  EXPECT_THAT(problems_of(load_lesson("en", marks)), ElementsAre(HasSubstr("'nothing'")));
+}
+
+TEST(CustomQuestion, SkipsInvalidQuestions) {
+  expect_problems("homework/mine.json", question_text(),
+                  {{"k / 2", "k / 2 * l2"},
+                   {"\"answer\": \"k / 2\"", "\"right\": \"a\", \"wrong\": [\"b\", \"c {{n}}\"]"},
+                   {"\"answer\": \"k / 2\",\n", "", 1, "\"answer\"", "formula"},
+                   {"\"answer\": \"k / 2\"", "\"right\": \"a\"", 1, "\"answer\"", "wrong"},
+                   {"k / 2\"", "k / q\"", 4, "'q'", "dram_rate"},
+                   {"k / 2\"", "k /\"", 4, "\"k /\""},
+                   {"[4, 6]", "4", 3, "\"vary\"", "lists"},
+                   {"[4, 6]", "[]", 3, "\"vary\"", "lists"},
+                   {"\"prompt\"", "\"promt\"", 1, "missing \"prompt\""}},
+                  [](const LessonTexts& texts) { return texts.homework.size(); });
 }
 
 TEST(CustomFiles, ReportsUnknownFiles) {
-  const std::vector<TextFile> files{{"claims/a b.md", claim_text("low: 1\n")},    {"en/notes.md", "x"},
-                                    {"en/step-8-own.txt", {}, "not a text file"}, {"fr/step-1.md", "x"},
-                                    {"zh/step-8-own.md", "no step at all"},       {"README.md", "ours"}};
+  const std::vector<TextFile> files{{"claims/a b.json", claim_text()},
+                                    {"en/notes.md", "x"},
+                                    {"en/screen-8-own.txt", {}, "not a text file"},
+                                    {"fr/screen-1.md", "x"},
+                                    {"zh/screen-8-own.md", "no step at all"},
+                                    {"README.md", "ours"}};
   EXPECT_THAT(
       problems_of(load_lesson("en", files)),
-      ElementsAre(AllOf(StartsWith("en/notes.md: "), HasSubstr("step-*.md")), "en/step-8-own.txt: not a text file",
-                  AllOf(StartsWith("fr/step-1.md: "), HasSubstr("words.md")),
-                  AllOf(StartsWith("claims/a b.md: "), HasSubstr("'a b'"))));
+      ElementsAre(AllOf(StartsWith("en/notes.md: "), HasSubstr("screen-*.md")), "en/screen-8-own.txt: not a text file",
+                  AllOf(StartsWith("fr/screen-1.md: "), HasSubstr("words.md")),
+                  AllOf(StartsWith("claims/a b.json: "), HasSubstr("'a b'"))));
   EXPECT_TRUE(load_lesson("fr").steps.empty());
 }
 
@@ -275,12 +273,19 @@ TEST(CustomPage, EscapesHostileText) {
   const PointTable none;
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&";
   const std::vector<TextFile> files{
-      {"en/step-8-own.md", "---\ntitle: " + evil + "\nslug: own\norder: 8\n" + evil + ": 1\nplay_masks: " + evil +
+      {"en/screen-8-own.md", "---\ntitle: " + evil + "\nslug: own\norder: 8\n" + evil + ": 1\nplay_masks: " + evil +
                                "\n---\n# " + evil + "\n\n" + evil + " *" + evil + "* `" + evil + "` $\\text{" + evil +
                                "}$\n\n- " + evil + "\n\n```\n" + evil + "\n```\n\n::question own-q\n" + evil +
                                "\n- [x] " + evil + " :: " + evil + "\n- [ ] b :: " + evil + "\n::hint " + evil + "\n"},
-      {"claims/mine.md", "---\nsource: " + evil + "\ntest: elsewhere\nmissing: " + evil + "\ntitle.en: " + evil +
-                             "\ntext.en: " + evil + "\n---\n"},
+      {"claims/mine.json", nlohmann::json{{"source", evil},
+                                          {"title", evil},
+                                          {"text", evil},
+                                          {"changes", evil},
+                                          {"published", evil},
+                                          {"test", "softmax-error"},
+                                          {"fault", "none"},
+                                          {"low", 1}}
+                               .dump()},
       {"en/" + evil + ".md", "x"}};
   const LessonTexts texts = load_lesson("en", files);
   ASSERT_NE(custom_step(texts), nullptr);

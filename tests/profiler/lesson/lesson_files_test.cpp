@@ -49,7 +49,7 @@ TEST(LessonTextFolder, ReportsIgnoredFiles) {
   write_text(folder / "en/step-2.md.txt", "text");
   write_text(folder / "notes.txt", "text");
   write_text(folder / "claims/large.md", std::string(analysis::lesson::max_text_bytes + 1, 'x'));
-  write_text(folder / "claims/most.md", std::string(analysis::lesson::max_text_bytes, 'x'));
+  write_text(folder / "claims/most.json", std::string(analysis::lesson::max_text_bytes, 'x'));
   std::filesystem::create_symlink(outside / "secret.md", folder / "en/out.md");
   std::filesystem::create_symlink("step-1.md", folder / "en/step-3.md");
   std::filesystem::create_directory_symlink(outside.path(), folder / "more");
@@ -59,7 +59,7 @@ TEST(LessonTextFolder, ReportsIgnoredFiles) {
   };
   EXPECT_THAT(read_results(folder.path()),
               ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1024 KiB")),
-                          "claims/most.md: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
+                          "claims/most.json: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
                           "en/step-1.md: 4 bytes", ignored("en/step-2.md.txt"), ignored("en/step-3.md")));
 }
 

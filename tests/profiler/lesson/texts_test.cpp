@@ -6,15 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
+#include <sstream>
 
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "profiler/lesson/claims.h"
 #include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/lesson_values.h"
-#include "profiler/lesson/player_settings.h"
+#include "profiler/lesson/scene_data.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 #include "profiler/plan/text.h"
@@ -39,10 +42,8 @@ std::vector<std::string> problem_lines(const LessonTexts& texts) {
 /// Returns the language-independent parts of a step.
 std::vector<std::string> shape_of(const Step& step) {
   const Setting& s = step.setting;
-  std::vector<std::string> shape{step.slug, step.explore, s.slow, s.first, s.fast, s.split};
+  std::vector<std::string> shape{step.slug, s.slow, s.first, s.fast, s.split};
   shape.push_back(fmt::format("{} {} {} {} {}", step.order, s.n, s.d, s.heads, s.batch));
-  for (const Algorithm* algorithm : step.player_settings.algorithms) shape.emplace_back(algorithm->name());
-  for (const PlayerOverride& choice : step.player_settings.also) shape.push_back(choice.label);
   for (const Block& block : step.blocks) {
     std::string part = std::to_string(static_cast<int>(block.kind));
     if (block.kind == Block::Kind::picture) part += block.text;
@@ -56,17 +57,27 @@ std::vector<std::string> shape_of(const Step& step) {
   return shape;
 }
 
+/// Returns the words of a text, a formula as one; two Chinese characters are a word.
+std::size_t word_count(const std::string& text) {
+  const std::string plain = std::regex_replace(text, std::regex(R"(\$\$?[^$]*\$\$?)"), " x ");
+  std::istringstream words(plain);
+  const auto western = std::distance(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>());
+  const auto three_bytes = [](char c) { return (static_cast<unsigned char>(c) & 0xF0U) == 0xE0U; };
+  return static_cast<std::size_t>(western + std::ranges::count_if(plain, three_bytes) / 2);
+}
+
 TEST(LessonTexts, BothLanguagesAreComplete) {
   EXPECT_THAT(lesson_languages(), ElementsAre("en", "zh"));
   const LessonTexts en = load_lesson("en");
   const LessonTexts zh = load_lesson("zh");
   for (const LessonTexts* texts : {&en, &zh}) {
     EXPECT_THAT(problem_lines(*texts), IsEmpty()) << texts->language;
-    EXPECT_EQ(texts->steps.size(), 8U);
+    EXPECT_EQ(texts->steps.size(), 9U);
     EXPECT_EQ(texts->claims.size(), 12U);
     for (const auto& [key, word] : en.words) EXPECT_NE(texts->label_text(key).front(), '[') << texts->language << key;
     for (const Step& step : texts->steps) {
       for (const Block& block : step.blocks) {
+        EXPECT_LE(word_count(block.text), 60U) << texts->language << step.slug << ": " << block.text;
         for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.explanation.empty()) << step.slug;
       }
     }
@@ -78,6 +89,56 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
   for (std::size_t i = 0; i < en.claims.size(); ++i) {
     EXPECT_EQ(en.claims[i].id, zh.claims[i].id);
     EXPECT_EQ(zh.claims[i].source.find("section"), std::string::npos) << zh.claims[i].id;
+  }
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+TEST(LessonTexts, TheRightChoiceIsNotTheLongest) {
+  for (const std::string& language : lesson_languages()) {
+    const LessonTexts texts = load_lesson(language);
+    const auto expect = [&](const std::string& id, std::string_view right, const std::vector<std::string>& wrong) {
+      EXPECT_TRUE(
+          std::ranges::any_of(wrong, [&](const std::string& each) { return characters(each) >= characters(right); }))
+          << language << ' ' << id << ": " << right;
+    };
+    for (const Step& step : texts.steps) {
+      for (const Block& block : step.blocks) {
+        if (block.kind != Block::Kind::question) continue;
+        std::string right;
+        std::vector<std::string> wrong;
+        for (const Choice& choice : block.question.choices)
+          choice.right ? void(right = choice.text) : wrong.push_back(choice.text);
+        expect(block.question.id, right, wrong);
+      }
+    }
+    for (const HomeworkQuestion& each : texts.homework) {
+      if (!each.right.empty()) expect(each.id, each.right, each.wrong);
+    }
+  }
+}
+
+TEST(LessonTexts, HomeworkAndPlanAreCompleteInBothLanguages) {
+  const LessonTexts en = load_lesson("en");
+  const LessonTexts zh = load_lesson("zh");
+  ASSERT_EQ(en.homework.size(), zh.homework.size());
+  EXPECT_GE(en.homework.size(), 15U);
+  for (std::size_t i = 0; i < en.homework.size(); ++i) {
+    EXPECT_GE(en.homework[i].wordings.size(), 2U) << en.homework[i].id;
+    EXPECT_EQ(en.homework[i].wordings.size(), zh.homework[i].wordings.size()) << en.homework[i].id;
+    EXPECT_EQ(en.homework[i].wrong.size(), zh.homework[i].wrong.size()) << en.homework[i].id;
+    EXPECT_NE(en.homework[i].why, "") << en.homework[i].id;
+  }
+  ASSERT_EQ(en.plan.rows.size(), 9U);
+  ASSERT_EQ(zh.plan.rows.size(), 9U);
+  EXPECT_EQ(en.plan.minutes(), 45);
+  for (std::size_t i = 0; i < en.plan.rows.size(); ++i) {
+    EXPECT_EQ(en.plan.rows[i].screen, zh.plan.rows[i].screen);
+    EXPECT_EQ(en.plan.rows[i].minutes, zh.plan.rows[i].minutes);
+    EXPECT_NE(zh.plan.rows[i].say, en.plan.rows[i].say);
   }
 }
 
@@ -217,11 +278,21 @@ TEST(LessonPage, LawShowsTheLastOfEquallyLongSlices) {
     }
   }
   const PointTable table = fixtures::Points(records).table();
-  const auto law = nlohmann::json::parse(law_json(load_lesson("en"), "fa1", make_evidence(table)));
+  const auto law = law_json(load_lesson("en"), "fa1", make_evidence(table));
   ASSERT_TRUE(law.contains("plots"));
   std::vector<std::string> fixed;
   for (const auto& plot : law.at("plots")) fixed.push_back(plot.at("fixed").get<std::string>());
   EXPECT_THAT(fixed, ElementsAre("d 128, M 16384", "N 6144, M 16384", "N 6144, d 128"));
+}
+
+TEST(LessonPage, StatesAreDrawn) {
+  std::set<std::string> used;
+  for (const Step& step : load_lesson("en").steps) {
+    for (const Block& block : step.blocks) {
+      if (block.kind == Block::Kind::picture) used.insert(block.text);
+    }
+  }
+  EXPECT_THAT(used, ::testing::UnorderedElementsAreArray(picture_names()));
 }
 
 TEST(LessonPage, IsSelfContained) {
@@ -242,10 +313,6 @@ TEST(LessonPage, IsSelfContained) {
     }
     EXPECT_THAT(page, Not(HasSubstr("[lesson]")));
   }
-  const std::string frames =
-      player_frames_json(load_lesson("en"), load_lesson("en").steps[5].player_settings, evidence);
-  EXPECT_THAT(frames, HasSubstr("\"mask\""));
-  EXPECT_THAT(frames, HasSubstr("\"closed\""));
 }
 
 }  // namespace

@@ -197,13 +197,13 @@ TEST_F(BrowserLessonTest, ReportsAnUnreadableTeacherText) {
   qputenv("XDG_DATA_HOME", QByteArray::fromStdString(home.path().string()));
   const std::filesystem::path texts = home.path() / "attnscope/lesson/en";
   std::filesystem::create_directories(texts);
-  std::ofstream(texts / "step-2-hierarchy.md") << "---\ntitle: broken\n---\n";
+  std::ofstream(texts / "screen-3-size.md") << "---\ntitle: broken\n---\n";
   const LessonFile written = write_lesson_file(collect_lesson_data(window_.workspace()),
                                                {.page = {}, .language = QStringLiteral("en")}, folder.path());
   qputenv("XDG_DATA_HOME", before);
   ASSERT_EQ(written.problems.size(), 2);
   for (const auto& [index, key] : {std::pair(0, "'slug'"), std::pair(1, "'order'")}) {
-    EXPECT_TRUE(written.problems[index].startsWith("en/step-2-hierarchy.md:1: ")) << key;
+    EXPECT_TRUE(written.problems[index].startsWith("en/screen-3-size.md:1: ")) << key;
     EXPECT_TRUE(written.problems[index].contains(key)) << key;
   }
 }
