@@ -106,8 +106,7 @@ ExitCode export_lesson(const LessonOptions& options) {
   for (const lesson::TextProblem& problem : written.problems)
     spdlog::warn("{}", printable(text(display_text(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
-    std::cout << format_text("{}: {} screens, {} claims", printable(page.file.string()), page.steps,
-                             page.claims)
+    std::cout << format_text("{}: {} screens, {} claims", printable(page.file.string()), page.steps, page.claims)
               << '\n';
   }
   return exit_code(data, written.problems);

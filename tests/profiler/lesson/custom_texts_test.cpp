@@ -274,9 +274,10 @@ TEST(CustomPage, EscapesHostileText) {
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&";
   const std::vector<TextFile> files{
       {"en/screen-8-own.md", "---\ntitle: " + evil + "\nslug: own\norder: 8\n" + evil + ": 1\nplay_masks: " + evil +
-                               "\n---\n# " + evil + "\n\n" + evil + " *" + evil + "* `" + evil + "` $\\text{" + evil +
-                               "}$\n\n- " + evil + "\n\n```\n" + evil + "\n```\n\n::question own-q\n" + evil +
-                               "\n- [x] " + evil + " :: " + evil + "\n- [ ] b :: " + evil + "\n::hint " + evil + "\n"},
+                                 "\n---\n# " + evil + "\n\n" + evil + " *" + evil + "* `" + evil + "` $\\text{" + evil +
+                                 "}$\n\n- " + evil + "\n\n```\n" + evil + "\n```\n\n::question own-q\n" + evil +
+                                 "\n- [x] " + evil + " :: " + evil + "\n- [ ] b :: " + evil + "\n::hint " + evil +
+                                 "\n"},
       {"claims/mine.json", nlohmann::json{{"source", evil},
                                           {"title", evil},
                                           {"text", evil},
