@@ -145,6 +145,15 @@ void FacetBar::restore(const QJsonObject& state) {
   }
 }
 
+void FacetBar::keep_choices() {
+  visited_.clear();
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.is_active(f) || !filter_.state(f).has_value()) continue;
+    const std::string id = filter_.state(f).value().id();
+    filter_.choose(f, id);
+  }
+}
+
 void FacetBar::choose_problem(const analysis::PointTable& table, analysis::Row row) {
   before_visit_ = state();
   visited_.clear();

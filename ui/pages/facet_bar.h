@@ -58,6 +58,8 @@ class FacetBar : public QWidget {
   void reset();
   /// The caller has to update the filter afterwards.
   void restore(const QJsonObject& state);
+  /// Makes the shown choices explicit.
+  void keep_choices();
 
  signals:
   /// The user made a choice; the filter has it but is not updated yet.

@@ -71,7 +71,8 @@ QString problem_text(const ShownPoint& point, const PointRecord& record) {
   rest.problem.pass = Pass::fwd;  // already in the text
   words << non_default_settings(rest) << to_qstring(to_string(spec.problem.dtype))
         << qtext(msg::tile_map::heads{.heads = format_heads(spec.problem).toStdString()})
-        << device_title(point.run->summary) << to_qstring(record.origin());
+        << device_title(point.run->summary);
+  if (record.disposition == Disposition::ok) words << to_qstring(record.origin());
   words.removeAll(QString());
   return words.join(QStringLiteral(" · "));
 }

@@ -348,6 +348,7 @@ void PointPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
     case Qt::Key_Up:
     case Qt::Key_Down:
+      setFocus();  // also when the legend passes the key on: Enter then acts on the mark
       if (const std::optional<std::size_t> next = next_mark(event->key())) move_cursor(*next);
       return;
     case Qt::Key_Return:

@@ -470,7 +470,10 @@ bool MainWindow::is_measuring() const {
 
 void MainWindow::change_language() {
   constexpr int retry_ms = 500;
-  if (!is_measuring()) return emit language_changed();
+  if (!is_measuring()) {
+    for (ProblemPage* page : problem_pages_) page->keep_choices();
+    return emit language_changed();
+  }
   QTimer::singleShot(retry_ms, this, &MainWindow::change_language);
 }
 

@@ -127,10 +127,15 @@ QString RooflinePlot::headline_of_marks() const {
   const std::string series = series_title(set_, series_of(*highest)).toStdString();
   const std::string peak = text(FlopsPerSecond(point.flops_per_second()));
   if (point.shares.empty()) return qtext(msg::roofline_page::headline_alone{.n = n, .rate = peak, .series = series});
+  const analysis::Bound bound = point.shares.front().bound;
+  const bool is_flop_roof = bound == analysis::Bound::mma_sync || bound == analysis::Bound::wgmma ||
+                            bound == analysis::Bound::tensor || bound == analysis::Bound::fma;
+  // The rate counts nominal FLOPs, the share executed ones.
+  const double share = point.roof_share() / (is_flop_roof ? point.executed_ratio() : 1);
   return qtext(msg::roofline_page::headline{.n = n,
-                                            .percent = text(Share(point.roof_share())),
+                                            .percent = text(Share(share)),
                                             .rate = peak,
-                                            .roof = to_string(point.shares.front().bound),
+                                            .roof = to_string(bound),
                                             .series = series});
 }
 
