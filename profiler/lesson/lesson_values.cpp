@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,54 +38,39 @@ Value level_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
   return LessonValue{format_figure(figure->value, unit), to_string(figure->source)};
 }
 
-/// Returns rows of full attention with as many queries as keys; `d` 0: any d.
-std::vector<Row> square_problem_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
+/// Returns rows of full attention of width `d` with as many queries as keys.
+std::vector<Row> square_problem_rows(const Evidence& evidence, Pass pass, std::int64_t d) {
   std::vector<Row> rows;
   for (const Row row : evidence.rows) {
     const AttentionProblem p = evidence.points.problem(row);
-    if (p.pass == pass && p.mask == Mask::none && p.n_q == p.n_k && (d == 0 || p.d == d)) rows.push_back(row);
+    if (p.pass == pass && p.mask == Mask::none && p.n_q == p.n_k && p.d == d) rows.push_back(row);
   }
   return rows;
 }
 
-/// Returns the common parameters of a sweep over N: "d 64, B·H 264".
-std::string sweep_text(const AttentionProblem& like) {
-  return fmt::format("d {}, B·H {}", like.d, like.instances());
-}
-
-/// Two algorithms: `from` / `to`.
-struct AlgorithmPair {
-  std::string_view from;
-  std::string_view to;
-};
-
-/// Returns the pair that questions use: the one with the longest N, or an earlier one by `setting.pair`.
-std::optional<Pair> find_timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                                    AlgorithmPair compared) {
-  const auto pairs = pairs_of_algorithms(evidence.points, rows, compared.from, compared.to, metric_key::time_median_ns);
+/// Returns the pair of standard attention and `other` that questions use: the one with the longest N, or an earlier one
+/// by `setting.pair`.
+std::optional<Pair> find_timed_pair(const Setting& setting, const Evidence& evidence, Pass pass,
+                                    std::string_view other = compared::fast) {
+  const auto pairs = pairs_of_algorithms(evidence.points, square_problem_rows(evidence, pass, setting.d),
+                                         compared::slow, other, metric_key::time_median_ns);
   if (pairs.empty()) return std::nullopt;
   return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
 }
 
-/// Returns the problem of timed_pair_ratio().
-Value timed_pair_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                         AlgorithmPair compared) {
-  const auto pair = find_timed_pair(setting, evidence, rows, compared);
+/// Returns the problem of that pair in the forward pass: "N 16384, d 64, B·H 264".
+Value timed_pair_problem(const Setting& setting, const Evidence& evidence) {
+  const auto pair = find_timed_pair(setting, evidence, Pass::fwd);
   if (!pair) return std::nullopt;
   const AttentionProblem like = evidence.points.problem(pair->to);
-  return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
+  return LessonValue{fmt::format("N {}, d {}, B·H {}", like.n_k, like.d, like.instances()), ""};
 }
 
-/// Returns the metric's ratio for that pair; nullopt if the pair lacks the metric.
-Value timed_pair_ratio(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                       AlgorithmPair compared, std::string_view metric) {
-  const auto timed = find_timed_pair(setting, evidence, rows, compared);
-  if (!timed) return std::nullopt;
-  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, compared.from, compared.to, metric)) {
-    if (pair.from != timed->from || pair.to != timed->to) continue;
-    return LessonValue{format_figure(1 / pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
-  }
-  return std::nullopt;
+/// Returns the time of standard attention over that of `other`.
+Value timed_pair_ratio(const Setting& setting, const Evidence& evidence, Pass pass, std::string_view other) {
+  const auto pair = find_timed_pair(setting, evidence, pass, other);
+  if (!pair) return std::nullopt;
+  return LessonValue{format_figure(1 / pair->ratio(), Unit::ratio), origin_of(pair->provenance)};
 }
 
 /// Returns an exponent of FlashAttention's bytes between L2 and the SMs.
@@ -103,8 +87,7 @@ Value exponent_value(const Evidence& evidence, LawVariable variable) {
 
 /// Returns the occupancy of one algorithm of the timed pair.
 Value timed_pair_occupancy(const Setting& setting, const Evidence& evidence, bool of_fast) {
-  const auto pair = find_timed_pair(setting, evidence, square_problem_rows(evidence, Pass::fwd, setting.d),
-                                    {compared::slow, compared::fast});
+  const auto pair = find_timed_pair(setting, evidence, Pass::fwd);
   if (!pair) return std::nullopt;
   const Row row = of_fast ? pair->to : pair->from;
   const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
@@ -160,12 +143,12 @@ const std::array value_table{
     ValueDefinition{"exponent_n", [](S, E e) { return exponent_value(e, LawVariable::n); }},
     ValueDefinition{"exponent_d", [](S, E e) { return exponent_value(e, LawVariable::d); }},
     ValueDefinition{"exponent_m", [](S, E e) { return exponent_value(e, LawVariable::m); }},
-    ValueDefinition{"last_slow_fast", [](S s, E e) { return timed_pair_problem(s, e, square_problem_rows(e, Pass::fwd, s.d), {compared::slow, compared::fast}); }},
-    ValueDefinition{"time_slow_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, square_problem_rows(e, Pass::fwd, s.d), {compared::slow, compared::fast}, metric_key::time_median_ns); }},
+    ValueDefinition{"last_slow_fast", timed_pair_problem},
+    ValueDefinition{"time_slow_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, Pass::fwd, compared::fast); }},
     ValueDefinition{"occupancy_slow", [](S s, E e) { return timed_pair_occupancy(s, e, false); }},
     ValueDefinition{"occupancy_fast", [](S s, E e) { return timed_pair_occupancy(s, e, true); }},
-    ValueDefinition{"backward_slow_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, square_problem_rows(e, Pass::bwd, s.d), {compared::slow, compared::fast}, metric_key::time_median_ns); }},
-    ValueDefinition{"backward_slow_over_first", [](S s, E e) { return timed_pair_ratio(s, e, square_problem_rows(e, Pass::bwd, s.d), {compared::slow, compared::first}, metric_key::time_median_ns); }},
+    ValueDefinition{"backward_slow_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, Pass::bwd, compared::fast); }},
+    ValueDefinition{"backward_slow_over_first", [](S s, E e) { return timed_pair_ratio(s, e, Pass::bwd, compared::first); }},
     ValueDefinition{"decode_group", decoding_group_size},
     ValueDefinition{"decode_blocks_fast", decoding_blocks},
 };

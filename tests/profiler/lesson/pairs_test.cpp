@@ -89,6 +89,10 @@ TEST(Hierarchy, MeasuredFirst) {
   EXPECT_EQ(all.at(MemoryLevel::dram).in_flight_bytes->source, CeilingSource::derived);
   EXPECT_NEAR(all.at(MemoryLevel::dram).flops_per_byte->value, 885.6 / 4.64, 1e-9);
   EXPECT_EQ(all.at(MemoryLevel::dram).flops_per_byte->source, CeilingSource::derived);
+  const std::vector<Ceiling> rate{ceiling(key::wgmma_fp16, 885.6e12)};
+  EXPECT_EQ(hierarchy_of(*find_gpu("H200"), rate).at(MemoryLevel::dram).flops_per_byte->source,
+            CeilingSource::datasheet)
+      << "of the bandwidth";
 }
 
 }  // namespace
