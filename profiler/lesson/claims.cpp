@@ -78,9 +78,7 @@ ClaimFindings versus(const Claim& claim, const Evidence& evidence) {
 
 /// Tests the ratio of a metric at 2N to that at N.
 ClaimFindings doubled(const Claim& claim, const Evidence& evidence) {
-  return ratios(evidence,
-                find_doubled_pairs(evidence.points, rows_of(claim, evidence), DoubledParameter::n, claim.metric),
-                false);
+  return ratios(evidence, find_doubled_pairs(evidence.points, rows_of(claim, evidence), claim.metric), false);
 }
 
 /// Tests a metric of the fastest point per algorithm and problem that has time and metric. `scale`: factor for a run's

@@ -42,41 +42,6 @@ std::int64_t FrontMatterReader::whole(std::string_view key, std::int64_t otherwi
   return otherwise;
 }
 
-std::string FrontMatterReader::keyword(std::string_view key, const std::vector<std::string>& known) {
-  std::string value = text(key);
-  if (value.empty() || std::ranges::count(known, value) > 0) return value;
-  report_invalid(key, make_message("expected one of {}", fmt::join(known, ", ")));
-  return {};
-}
-
-std::vector<std::string> FrontMatterReader::word_list(std::string_view key) {
-  mark_used(key);
-  return document_.front.word_list(key);
-}
-
-const Algorithm* FrontMatterReader::find(std::string_view key, std::string_view name) {
-  const Algorithm* algorithm = registry_.find(name);
-  if (algorithm == nullptr) {
-    std::vector<std::string> known;
-    for (const Algorithm* each : registry_.algorithms()) known.emplace_back(each->name());
-    report_invalid(key, make_message("unknown algorithm (available: {})", fmt::join(known, ", ")));
-  }
-  return algorithm;
-}
-
-const Algorithm* FrontMatterReader::algorithm(std::string_view key) {
-  const std::string* name = mark_used(key);
-  return name == nullptr ? nullptr : find(key, *name);
-}
-
-std::vector<const Algorithm*> FrontMatterReader::algorithms(std::string_view key) {
-  std::vector<const Algorithm*> all;
-  for (const std::string& name : word_list(key)) {
-    if (const Algorithm* algorithm = find(key, name)) all.push_back(algorithm);
-  }
-  return all;
-}
-
 void FrontMatterReader::report_invalid(std::string_view key, const Message& allowed) {
   problems_.push_back({document_.file, document_.front.line_of(key),
                        make_message("invalid '{}: {}': {}", key, truncate_text(document_.front.text(key)), allowed)});

@@ -10,14 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/registry.h"
 #include "profiler/lesson/lesson_text.h"
 
 namespace attnscope::analysis::lesson {
 
 class FrontMatterReader {
  public:
-  FrontMatterReader(const Document& document, const Registry& registry) : document_(document), registry_(registry) {}
+  explicit FrontMatterReader(const Document& document) : document_(document) {}
 
   /// Returns an empty string if the key is absent.
   [[nodiscard]] std::string text(std::string_view key);
@@ -26,10 +25,6 @@ class FrontMatterReader {
   [[nodiscard]] std::optional<double> number(std::string_view key);
   /// Returns a whole number in [low, high], or `otherwise`.
   [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
-  [[nodiscard]] std::string keyword(std::string_view key, const std::vector<std::string>& known);
-  [[nodiscard]] std::vector<std::string> word_list(std::string_view key);
-  [[nodiscard]] const Algorithm* algorithm(std::string_view key);
-  [[nodiscard]] std::vector<const Algorithm*> algorithms(std::string_view key);
 
   /// Reports an invalid value. `allowed`: description of valid ones.
   void report_invalid(std::string_view key, const Message& allowed);
@@ -40,10 +35,8 @@ class FrontMatterReader {
 
  private:
   const std::string* mark_used(std::string_view key);
-  const Algorithm* find(std::string_view key, std::string_view name);
 
   const Document& document_;
-  const Registry& registry_;
   std::set<std::string, std::less<>> taken_;
   std::vector<TextProblem> problems_;
 };

@@ -3,11 +3,11 @@
 // empty if unknown.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "kernels/model/ceilings.h"
 #include "kernels/model/device_limits.h"
@@ -20,12 +20,10 @@ struct HierarchyFigure {
 };
 
 /// From fastest to slowest.
-enum class MemoryLevel : std::uint8_t { registers, shared, l2, dram, host };
+enum class MemoryLevel : std::uint8_t { l2, dram };
 
 struct HierarchyLevel {
-  MemoryLevel memory_level = MemoryLevel::registers;
-  std::optional<HierarchyFigure> bytes{};       ///< bytes of the whole GPU; unknown for host memory
-  std::optional<HierarchyFigure> bandwidth{};   ///< bytes per second of all SMs; host: one direction of the link
+  std::optional<HierarchyFigure> bandwidth{};   ///< bytes per second of all SMs
   std::optional<HierarchyFigure> latency_ns{};  ///< of a dependent load
   /// Little's law: latency x bandwidth, the bytes in flight needed to saturate the bandwidth.
   std::optional<HierarchyFigure> in_flight_bytes{};
@@ -34,12 +32,10 @@ struct HierarchyLevel {
 };
 
 struct Hierarchy {
-  std::vector<HierarchyLevel> memory_levels_list{};
+  std::array<HierarchyLevel, 2> levels{};
   HierarchyFigure tensor_flops;  ///< FLOP/s in fp16
 
-  [[nodiscard]] const HierarchyLevel& at(MemoryLevel memory_level) const {
-    return memory_levels_list[static_cast<std::size_t>(memory_level)];
-  }
+  [[nodiscard]] const HierarchyLevel& at(MemoryLevel level) const { return levels.at(static_cast<std::size_t>(level)); }
 };
 
 /// `measured`: ceilings of this GPU; the datasheet is used for missing ones, except for latencies. `tensor`: key of the

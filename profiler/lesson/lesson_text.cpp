@@ -308,13 +308,6 @@ std::optional<double> FrontMatter::number(std::string_view key) const {
   return value * unit;
 }
 
-std::vector<std::string> FrontMatter::word_list(std::string_view key) const {
-  std::istringstream text{this->text(key)};
-  std::vector<std::string> words;
-  for (std::string word; text >> word;) words.push_back(word);
-  return words;
-}
-
 int FrontMatter::line_of(std::string_view key) const {
   const auto entry = entries.find(key);
   return entry == entries.end() ? 0 : entry->second.line;

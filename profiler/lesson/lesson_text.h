@@ -60,7 +60,6 @@ class FrontMatter {
   [[nodiscard]] std::string text(std::string_view key) const;
   /// Parses a number: 4096, 4k, 0.5; nullopt if absent or invalid.
   [[nodiscard]] std::optional<double> number(std::string_view key) const;
-  [[nodiscard]] std::vector<std::string> word_list(std::string_view key) const;
   [[nodiscard]] int line_of(std::string_view key) const;
   std::map<std::string, Entry, std::less<>> entries{};
 };

@@ -2,7 +2,6 @@
 // Values that lesson texts insert with {{name}}: modeled numbers and data of the loaded points, each with its origin.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,21 +14,10 @@ namespace attnscope::analysis::lesson {
 
 /// Values set by a step's front matter or by the seed of an exported lesson.
 struct Setting {
-  std::int64_t n = 8192;
+  std::int64_t n = 4096;
   std::int64_t d = 64;
-  std::int64_t heads = 32;
-  std::int64_t batch = 8;
-  // Algorithm names.
-  std::string slow{};   ///< stores the scores in memory
-  std::string first{};  ///< predecessor of `fast`
-  std::string fast{};
-  std::string split{};            ///< decoding with KV splits
-  std::int64_t tile = 128;        ///< rows and keys of the tiles in questions
-  std::int64_t load_bytes = 128;  ///< bytes that a warp waits for
-  std::size_t pair = 0;           ///< which pair of points questions compare, counted from the longest N
-
-  [[nodiscard]] AttentionProblem single_head_problem() const;
-  [[nodiscard]] AttentionProblem all_heads_problem() const;
+  std::int64_t tile = 128;  ///< rows and keys of the tiles in questions
+  std::size_t pair = 0;     ///< which pair of points questions compare, counted from the longest N
 };
 [[nodiscard]] Setting read_setting(FrontMatterReader&);
 /// Returns a variation of the setting; 0 returns it unchanged. Correct choices stay correct.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Examples of the online softmax. The page computes its steps and faults in JavaScript, because readers may enter their
-// own scores (assets/lesson/web/online.js); only the error used by texts and claims is computed here.
+// own scores (assets/lesson/web/online_softmax.js); only the error used by claims is computed here.
 #pragma once
 
 #include <cstddef>

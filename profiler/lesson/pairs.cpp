@@ -25,11 +25,6 @@ Provenance provenance_at(const PointTable& table, Row row, std::string_view metr
   return (metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric)).provenance(row);
 }
 
-std::optional<double> closed_form_at(const PointTable& table, Row row) {
-  const std::optional<double> model = table.values(metric_key::model_l2_sm_bytes).at(row);
-  return model && *model > 0 ? model : std::nullopt;
-}
-
 std::optional<Pair> pair_of(const PointTable& table, Row from, Row to, std::string_view metric) {
   const std::optional<double> before = value_at(table, from, metric);
   const std::optional<double> after = value_at(table, to, metric);
@@ -40,19 +35,18 @@ std::optional<Pair> pair_of(const PointTable& table, Row from, Row to, std::stri
   return pair;
 }
 
-/// A point's key without the doubled parameter, and that parameter's value.
+/// A point's key without N, and N.
 struct Place {
   std::string key;
-  std::int64_t at = 0;
+  std::int64_t n = 0;
 };
 
-std::optional<Place> place_of(const PointTable& table, Row row, DoubledParameter doubled) {
+std::optional<Place> place_of(const PointTable& table, Row row) {
   PointSpec spec = table.spec(row);
-  if (doubled == DoubledParameter::n && spec.problem.n_q != spec.problem.n_k) return std::nullopt;
-  if (doubled == DoubledParameter::n) spec.problem.n_q = 1;
-  const std::int64_t at =
-      doubled == DoubledParameter::n ? std::exchange(spec.problem.n_k, 1) : std::exchange(spec.tile.bc, 1);
-  return Place{fmt::format("{} {}", table.run_index(row), canonical_text(spec)), at};
+  if (spec.problem.n_q != spec.problem.n_k) return std::nullopt;
+  spec.problem.n_q = 1;
+  const std::int64_t n = std::exchange(spec.problem.n_k, 1);
+  return Place{fmt::format("{} {}", table.run_index(row), canonical_text(spec)), n};
 }
 
 std::string problem_key(const PointTable& table, Row row) {
@@ -82,54 +76,25 @@ bool has_valid_times(const PointTable& table, Row row) {
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
 }
 
-std::vector<Pair> find_doubled_pairs(const PointTable& table, std::span<const Row> rows, DoubledParameter doubled,
-                                     std::string_view metric) {
+std::vector<Pair> find_doubled_pairs(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
   std::map<std::string, std::map<std::int64_t, Row>> groups;
   std::vector<std::pair<Place, Row>> places;
   for (const Row row : rows) {
     if (!has_valid_times(table, row)) continue;
-    std::optional<Place> place = place_of(table, row, doubled);
+    std::optional<Place> place = place_of(table, row);
     if (!place) continue;
-    groups[place->key].emplace(place->at, row);
+    groups[place->key].emplace(place->n, row);
     places.emplace_back(*std::move(place), row);
   }
   std::vector<Pair> pairs;
   for (const auto& [place, row] : places) {
     const auto& group = groups[place.key];
-    const auto twice = group.find(2 * place.at);
+    const auto twice = group.find(2 * place.n);
     // Use only the first of repeated points.
-    if (twice == group.end() || group.at(place.at) != row) continue;
+    if (twice == group.end() || group.at(place.n) != row) continue;
     if (const std::optional<Pair> pair = pair_of(table, row, twice->second, metric)) pairs.push_back(*pair);
   }
   return pairs;
-}
-
-bool theorem_applies(const PointTable& table, Row row) {
-  const Algorithm* algorithm = table.algorithms().find(table.algorithm(row));
-  if (algorithm == nullptr) return true;
-  const PointSpec spec = table.spec(row);
-  const TileSide side = algorithm->facts().traffic_side(spec.problem.pass);
-  if (side == TileSide::none) return true;
-  // 4 d side <= N d, where the side divides the N rows of its operand.
-  const AttentionProblem& p = spec.problem;
-  return side == TileSide::br ? 4 * std::int64_t{spec.tile.br} <= p.n_q : 4 * std::int64_t{spec.tile.bc} <= p.n_k;
-}
-
-std::vector<Pair> representative_pairs(const PointTable& table, std::span<const Pair> pairs) {
-  const auto rank = [&](const Pair& pair) {
-    return std::pair(theorem_applies(table, pair.from) && theorem_applies(table, pair.to), table.n_k(pair.from));
-  };
-  std::vector<Pair> best;
-  for (const Pair& pair : pairs) {
-    const auto same = std::ranges::find(best, table.algorithm(pair.from),
-                                        [&](const Pair& each) { return table.algorithm(each.from); });
-    if (same == best.end()) {
-      best.push_back(pair);
-    } else if (rank(pair) > rank(*same)) {
-      *same = pair;
-    }
-  }
-  return best;
 }
 
 std::vector<Pair> pairs_of_algorithms(const PointTable& table, std::span<const Row> rows, std::string_view from,
@@ -170,16 +135,6 @@ std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> 
       break;
     }
     all.push_back(std::move(group));
-  }
-  return all;
-}
-
-std::vector<Residual> residuals(const PointTable& table, std::span<const Row> rows) {
-  std::vector<Residual> all;
-  for (const Row row : rows) {
-    const std::optional<double> counted = value_at(table, row, metric_key::l2_sm_bytes);
-    const std::optional<double> model = closed_form_at(table, row);
-    if (has_valid_times(table, row) && counted && model) all.push_back({row, *counted, *model});
   }
   return all;
 }

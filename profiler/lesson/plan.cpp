@@ -41,7 +41,7 @@ std::optional<LessonPlan> read_plan(const std::string& file, std::string_view te
 }
 
 std::string plan_page(const LessonTexts& texts, const Evidence& evidence) {
-  const Setting setting{.slow = "naive", .first = "fa1", .fast = "fa2", .split = "splitkv"};
+  const Setting setting;
   const MarkRenderer line{.value =
                               [&](std::string_view name) {
                                 const auto value = find_value(name)->of(setting, evidence);

@@ -143,7 +143,7 @@ class Loader {
 
   /// Adds a step and reports all its problems; invalid steps are skipped.
   void add_step(Document document, bool whole) {
-    FrontMatterReader front(document, registry_);
+    FrontMatterReader front(document);
     Step step{.slug = front.required_text("slug"), .title = front.required_text("title")};
     (void)front.required_text("order");
     const auto order = front.number("order");

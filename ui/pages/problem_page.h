@@ -39,6 +39,9 @@ class ProblemPage : public Page {
   [[nodiscard]] QString replacement_text() const;
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
 
+  /// Makes the shown choices explicit, so that another window shows the same problem.
+  void keep_choices() { facets_->keep_choices(); }
+
  protected:
   /// Adds the content, with `below` and the error note under it, at the end of the page's layout.
   void set_content(QWidget* content, QWidget* below = nullptr);
@@ -55,8 +58,6 @@ class ProblemPage : public Page {
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
   void reset_choices() override;
-  /// Makes the shown choices explicit, so that another window shows the same problem.
-  void keep_choices() { facets_->keep_choices(); }
   void follow(const ShownPoint& point) override;
   /// Says below the content that a choice follows the selected point. `back` undoes it.
   void note_followed(const QString& change, std::function<void()> back);

@@ -46,7 +46,7 @@ const attentionItems = stageNumber => view => {
   items.push(R('query', box.q[0] - 5, box.q[1] + i * c - 3, right - box.q[0] + 10, c + 6, '', {stroke: 'ink', width: 2.5, r: 5}),
              R('query.hit', box.q[0] - c * 3, box.q[1] - 4, right - box.q[0] + c * 3, n * c + 8, 'surface', {opacity: 0, drag}));
   const line = [null, s, p][stageNumber], [sx, sy] = stageNumber === 2 ? box.p : box.s;
-  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.42), {anchor: 'middle', halo: true})));
+  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.35), {anchor: 'middle', halo: true})));
   return items;
 };
 ['attention', 'attention-scores', 'attention-softmax', 'attention-mix'].forEach((name, k) => {
@@ -65,7 +65,7 @@ const sizeItems = view => {
   const across = (w - 3 * pad) * (view.small ? 0.46 : 0.5), up = h - pad * 2 - display - text * 8, scale = Math.min(across / Math.sqrt(Math.max(s, hardware.l2)), up / Math.max(Math.sqrt(s), tall));
   const side = value => Math.sqrt(value) * scale, ground = h - pad - text * 3.4, left = pad, S = side(s), items = [];
   items.push(...matrix('s', left, ground - S, S, S, view, {}));
-  items.push(T('s.bytes', left, ground - S - text * 1.2, tr('size_s', {n: grouped(n), bytes: bytes(s)}), text, {bold: true, fill: 'bytes'}));
+  items.push(T('s.bytes', left, ground - S - text * 0.4 - 14, tr('size_s', {n: grouped(n), bytes: bytes(s)}), text, {bold: true, fill: 'bytes'}));
   items.push(R('grip', left + S - 12, ground - S - 12, 24, 24, 'surface', {r: 12, stroke: 'ink', width: 2, drag: (point, start) => {
     const before = Math.sqrt(scoreBytes(start.params.size)) * start.scale, now = Math.max(8, (point.x - left + ground - point.y) / 2);
     params.size = Math.round(clamp(start.params.size * now / before, ...sizeLimits) / 256) * 256;
@@ -80,8 +80,8 @@ const sizeItems = view => {
   const labelled = l2 > text * 4;
   items.push(R('hw.l2', x, ground - l2, l2, l2, 'cache', {stroke: 'ink'}), R('hw.shared', x, smTop, l2, shared, 'chip', {stroke: 'ink'}), R('hw.registers', x, smTop + shared, l2, sm - shared, 'chip', {stroke: 'ink'}));
   const label = (id, y, line) => T(id, labelled ? x + 8 : x, y, line, text * (view.small ? 0.78 : 0.88));
-  items.push(label('hw.l2.t', labelled ? ground - l2 / 2 : ground + text * 1.2, `L2 ${bytes(hardware.l2)}`), label('hw.shared.t', labelled ? smTop + shared / 2 + text * 0.3 : smTop - text * 1.6, tr('shared_all', {bytes: bytes(sharedAll)})),
-             label('hw.registers.t', labelled ? smTop + shared * 1.5 + text * 0.3 : smTop - text * 0.4, tr('registers_all', {bytes: bytes(registersAll)})));
+  items.push(label('hw.l2.t', labelled ? ground - l2 / 2 : ground + text * 1.2, `L2 ${bytes(hardware.l2)}`), label('hw.shared.t', labelled ? smTop + shared / 2 + text * 0.3 : smTop - text * 1.6, tr(view.small ? 'shared_one' : 'shared_all', {bytes: bytes(sharedAll)})),
+             label('hw.registers.t', labelled ? smTop + shared * 1.5 + text * 0.3 : smTop - text * 0.4, tr(view.small ? 'registers_one' : 'registers_all', {bytes: bytes(registersAll)})));
   const parts = [hardware.l2, sharedAll + registersAll, chip], names = ['L2', tr('sm_all', {sms: hardware.sms}), tr('chip_all')];
   const over = names.filter((name, i) => s > parts[i]);
   items.push(T('size.state', pad, pad + display * 0.7, over.length === 3 ? tr('size_over_all') : s > hardware.l2 ? tr('size_over_l2') : tr('size_fits'), text * (view.small ? 1 : 1.3), {bold: true, fill: s > hardware.l2 ? 'error' : 'ink'}));
@@ -96,11 +96,11 @@ const zoomItems = view => {
   const across = Math.max(1, Math.floor((room * 0.94) / s)), fit = Math.min(heads, across * across);
   items.push(P('s.all', squarePath(range(fit).map(k => [pad + 6 + k % across * s, top + room - 6 - (Math.floor(k / across) + 1) * s]), +(s * 0.94).toFixed(2)), {fill: 'matrix-s', stroke: 'ink', width: 0.4}));
   items.push(T('s.bytes', pad + 10, top + room + text * 1.4, tr('hbm_scores', {n: grouped(n), heads: fit, bytes: bytes(fit * scoreBytes(n))}), text * 0.95, {fill: 'bytes', bold: true}));
-  const l2 = side(hardware.l2), x = w - pad - Math.max(l2, view.small ? 70 : 150), middle = top + room * 0.5, wide = room * 0.12 / (hardware.l2_rate?.value || 1);
+  const l2 = side(hardware.l2), sm = side(sharedAll + registersAll), x = w - pad - Math.max(l2, view.small ? 70 : 150), middle = top + room * 0.5, wide = room * 0.12 / (hardware.l2_rate?.value || 1);
   const dram = (hardware.dram_rate?.value || 0) * wide, on = (hardware.l2_rate?.value || 0) * wide, half = pad + room + (x - pad - room) / 2;
   items.push(R('pipe', pad + room - 6, middle - dram / 2, half - pad - room + 6, dram, 'bytes', {opacity: 0.55}), R('pipe.l2', half + l2, middle - on / 2, x - half, on, 'bytes', {opacity: 0.35}));
   items.push(R('hw.l2', half, middle - l2 / 2, l2, l2, 'cache', {stroke: 'ink'}), T('hw.l2.t', half + l2 / 2, middle + on / 2 + text * 1.6, `L2 ${bytes(hardware.l2)}`, text * 0.85, {anchor: 'middle'}),
-             R('hw.shared', x + l2, middle - l2 / 2, l2, l2, 'chip', {stroke: 'ink'}), T('hw.shared.t', x + l2 * 2 + 6, middle + text * 0.3, `${hardware.sms} SM`, text * 0.85));
+             R('hw.shared', x + l2, middle - sm / 2, sm, sm, 'chip', {stroke: 'ink'}), T('hw.shared.t', x + l2 + sm + 6, middle + text * 0.3, tr('sm_all', {sms: hardware.sms}), text * 0.85));
   if (hardware.dram_rate) items.push(T('pipe.t', half - 4, middle - dram / 2 - text * 0.5, rate(hardware.dram_rate.value), text * 0.9, {anchor: 'end', bold: true}));
   if (hardware.l2_rate) items.push(T('pipe.l2.t', half + l2 + 6, middle - on / 2 - text * 0.5, rate(hardware.l2_rate.value), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}));
   return items;

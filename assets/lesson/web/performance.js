@@ -27,10 +27,10 @@ const rooflineItems = view => {
     };
     items.push(P(`track.${lane.name}`, points.map((point, i) => `${i ? 'L' : 'M'}${px(point.x).toFixed(1)} ${py(point.y).toFixed(1)}`).join(''), {stroke: lane.name, width: 2, opacity: 0.6}));
     points.forEach(point => items.push(C(`dot.${lane.name}.${point.n}`, px(point.x), py(point.y), 3.5, lane.name, {opacity: 0.7})));
-    const at = {naive: [1, 0.35, 'start'], fa1: [1, 0.35, 'start'], fa2: [1, 1.7, 'start'], fa3: [0, -1.1, 'middle']}[lane.name] || [0, -1, 'middle'];
+    const at = {naive: [1, 0.35, 'start'], fa1: [0.3, 2, 'start'], fa2: [0, 2, 'middle'], fa3: [0, 2, 'middle']}[lane.name] || [0, -1, 'middle'];
     const end = px(now.x) > right - text * 8;
     items.push(C(`now.${lane.name}`, px(now.x), py(now.y), 11, lane.name, {stroke: 'surface', width: 2.5, drag}),
-               T(`now.${lane.name}.t`, px(now.x) + (end ? -14 : at[0] * 16), py(now.y) + at[1] * text, `${view.small ? lane.name.toUpperCase() : lane.title}, N ${tokens(now.n)}: ${grouped(now.y)}`, text * 0.88, {anchor: end ? 'end' : at[2], bold: true, halo: true}));
+               T(`now.${lane.name}.t`, px(now.x) + (end ? -14 : at[0] * 16), py(now.y) + at[1] * text, `${view.small && lane.name.startsWith('fa') ? lane.name.toUpperCase() : lane.title}, N ${tokens(now.n)}: ${grouped(now.y)}`, text * 0.88, {anchor: end ? 'end' : at[2], bold: true, halo: true}));
   }
   return items;
 };
@@ -63,14 +63,14 @@ const decodeItems = kind => view => {
   const of = point.of, full = of.splitkv?.blocks || of.fa2.blocks, parts = kind === 1 ? params.splits : 1, blocks = kind === 1 && parts > 1 ? parts * scene.decode.heads_kv : of.fa2.blocks;
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
-    const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${decodeNames[name]}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: tr('memory'), value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
+    const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${decodeNames[name]}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${decodeNames[name]}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
     items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * 1.5, labelWidth: view.small ? 160 : 240}));
     return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 14), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
   items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
   const rows = Object.entries(decodeNames).filter(([name]) => of[name] && name !== 'fa2').map(([name, label]) => ({label, value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
-  const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 0.4 : below + text * 1.6;
+  const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 1.2 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
   if (!view.small && hardware.in_flight) items.push(...paragraph('decode.flight', bx, by + text * 17, tr('decode_flight', {bytes: bytes(hardware.in_flight.value)}), text, w - bx - pad, {fill: 'muted'}));
@@ -115,7 +115,7 @@ const paperItems = view => {
   [['dram', 'bytes', tr('paper_bytes')], ['time', 'time', tr('paper_time')]].forEach(([metric, fill, title], k) => {
     const x = view.small ? pad : pad + k * (half + pad), y = view.small ? pad + text * 2 + k * h * 0.48 : h * 0.24;
     const rows = columns.flatMap(([name, label]) => { const each = scene.paper[name][metric]; return [{label: `${label}, A100`, value: each.paper, text: `${each.paper} ${each.unit}`, fill, opacity: 0.55}, ...(each.ours ? [{label: tr('paper_ours', {gpu: hardware.name.replace('NVIDIA ', '')}), value: each.ours, text: `${+each.ours.toPrecision(3)} ${each.unit}`, fill}] : [])]; });
-    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 1.6), labelWidth: view.small ? 140 : 210}));
+    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2.4), labelWidth: view.small ? 140 : 210}));
   });
   return items;
 };

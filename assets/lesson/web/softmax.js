@@ -30,13 +30,13 @@ const softmaxBars = (view, problem, step, count, box) => {
     };
     items.push(R(`bar.${j}`, x + j * c + c * 0.12, top, c * 0.36, height, 'matrix-s', {stroke: masked ? 'grid' : 'ink', dash: masked ? '4 3' : '', opacity: seen ? 1 : 0.45, r: 2}),
                ...(masked ? [] : [L(`edge.${j}`, x + j * c + c * 0.08, at(value), x + j * c + c * 0.52, at(value), 'ink', {width: 4}), R(`grip.${j}`, x + j * c + c * 0.05, y, c * 0.5, h, 'surface', {opacity: 0, drag})]),
-               R(`weight.${j}`, x + j * c + c * 0.52, at(0) - (at(low) - at(high)) * 0.85 * weight, c * 0.36, Math.max(0.5, (at(low) - at(high)) * 0.85 * weight), 'matrix-p', {r: 2}),
+               R(`weight.${j}`, x + j * c + c * 0.52, at(0) - (at(low) - at(high)) * 0.75 * weight, c * 0.36, Math.max(0.5, (at(low) - at(high)) * 0.75 * weight), 'matrix-p', {r: 2}),
                T(`score.${j}`, x + j * c + c * 0.3, y + h + text * 1.3, masked ? tr('masked') : numeral(value), text * 0.9, {anchor: 'middle'}),
-               T(`w.${j}`, x + j * c + c * 0.7, at(0) - (at(low) - at(high)) * 0.85 * weight - 4, seen && !masked ? weight.toPrecision(2) : '', text * 0.8, {anchor: 'middle', fill: 'matrix-p-text'}));
+               T(`w.${j}`, x + j * c + c * 0.7, at(0) - (at(low) - at(high)) * 0.75 * weight - 4, seen && !masked ? weight.toPrecision(2) : '', text * 0.8, {anchor: 'middle', fill: 'matrix-p-text'}));
   });
   const m = step ? step.after.m : Math.max(...shown);
   items.push(L('axis', x, at(0), x + w, at(0), 'reference'));
-  if (Number.isFinite(m)) items.push(L('maximum', x, at(m), x + w, at(m), 'matrix-o', {width: 2, dash: '7 5'}), T('maximum.t', x + w, at(m) - 5, `m = ${numeral(m)}`, text, {anchor: 'end', bold: true, fill: 'matrix-o-text'}));
+  if (Number.isFinite(m)) items.push(L('maximum', x, at(m), x + w, at(m), 'matrix-o', {width: 2, dash: '7 5'}), T('maximum.t', x + 6, at(m) - 5, `m = ${numeral(m)}`, text, {bold: true, halo: true, fill: 'matrix-o-text'}));
   items.push(T('softmax.key', x, y - text * 1.6, tr('softmax_key'), text * 0.9, {fill: 'muted'}));
   return items;
 };

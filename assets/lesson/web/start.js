@@ -99,7 +99,7 @@ const openRequested = smooth => {
   goTo(index, smooth);
   return true;
 };
-addEventListener('hashchange', () => { clearTimeout(addressTimer); openRequested(true); });
+addEventListener('hashchange', () => { clearTimeout(addressTimer); if (fullScreenQuestion()) exitFullScreen(); openRequested(true); });
 document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { writeAddress(); link.hash = location.hash; }));
 
 // Pictures of the drawing: PNG of 1600 x 900 on the clipboard.

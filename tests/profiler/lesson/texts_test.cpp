@@ -42,8 +42,8 @@ std::vector<std::string> problem_lines(const LessonTexts& texts) {
 /// Returns the language-independent parts of a step.
 std::vector<std::string> shape_of(const Step& step) {
   const Setting& s = step.setting;
-  std::vector<std::string> shape{step.slug, s.slow, s.first, s.fast, s.split};
-  shape.push_back(fmt::format("{} {} {} {} {}", step.order, s.n, s.d, s.heads, s.batch));
+  std::vector<std::string> shape{step.slug};
+  shape.push_back(fmt::format("{} {} {}", step.order, s.n, s.d));
   for (const Block& block : step.blocks) {
     std::string part = std::to_string(static_cast<int>(block.kind));
     if (block.kind == Block::Kind::picture) part += block.text;
@@ -147,10 +147,8 @@ TEST(LessonValues, FollowSettingAndData) {
   const Evidence evidence = make_evidence(none);
   const Setting setting{.n = 8192, .d = 64};
   EXPECT_EQ(find_value("s_one")->of(setting, evidence)->text, "128 MiB");
-  EXPECT_EQ(find_value("s_moved")->of(setting, evidence)->text, "512 MiB");
-  EXPECT_EQ(find_value("ml_one")->of(setting, evidence)->text, "64 KiB");
   EXPECT_EQ(find_value("s_one")->of(setting, evidence)->origin, "modeled");
-  EXPECT_FALSE(find_value("crossover_fast")->of(setting, evidence));
+  EXPECT_FALSE(find_value("exponent_n")->of(setting, evidence));
   EXPECT_FALSE(find_value("dram_latency")->of(setting, evidence));
   EXPECT_EQ(find_value("nothing"), nullptr);
   std::set<std::pair<std::int64_t, std::int64_t>> settings;
@@ -196,32 +194,18 @@ TEST(LessonSeeds, VaryQuestionsAndKeepAnswers) {
 
 TEST(Values, SkipsQuestionsWithoutData) {
   const PointTable nothing = fixtures::Points(std::vector<PointRecord>{}).table();
-  const PointTable wall = fixtures::Points(fixtures::memory_wall()).table();
-  const Setting setting{.slow = "naive", .first = "fa1", .fast = "fa2"};
+  PointSpec one_query = fixtures::spec("fa2", 1024);
+  one_query.problem.n_q = 1;
+  const PointTable decoding = fixtures::Points({fixtures::ok_point(one_query)}).table();
+  const Setting setting;
   const Question plain{.id = "a", .prompt = "N is {{n}}"};
-  const Question counted{.id = "b", .prompt = "It grows {{n_doubled_fast}}"};
+  const Question counted{.id = "b", .prompt = "{{decode_group}} heads"};
   EXPECT_TRUE(has_question_data(plain, setting, make_evidence(nothing)));
   EXPECT_FALSE(has_question_data(counted, setting, make_evidence(nothing)));
-  EXPECT_TRUE(has_question_data(counted, setting, make_evidence(wall)));
+  EXPECT_TRUE(has_question_data(counted, setting, make_evidence(decoding)));
 }
 
-TEST(Values, SmallDeviationsAreNotZero) {
-  PointRecord near = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  const auto residual = [](const std::vector<PointRecord>& records) {
-    const PointTable table = fixtures::Points(records).table();
-    return find_value("residual_all")->of(Setting{}, make_evidence(table))->text;
-  };
-  EXPECT_EQ(residual({near}), "0.1%");  // set by the fixture
-  for (KernelRecord& kernel : near.kernels) {
-    for (MetricValue& value : kernel.metrics) {
-      if (value.name == metric_key::l2_to_sm_bytes || value.name == metric_key::sm_to_l2_bytes)
-        value.value *= 1.00001 / 1.001;
-    }
-  }
-  EXPECT_EQ(residual({near}), "< 0.01%");
-}
-
-TEST(Values, ComputesSplitSpeedup) {
+TEST(Values, CountsDecodingBlocks) {
   const auto decoding = [](const char* algorithm, TileShape tile, double ns, double bytes) {
     PointSpec spec = fixtures::spec(algorithm, 65536);
     spec.problem = {.batch = 1, .heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65536, .d = 128};
@@ -240,15 +224,13 @@ TEST(Values, ComputesSplitSpeedup) {
   const PointTable table = fixtures::Points({decoding("fa2", {.br = 128, .bc = 64}, 1e6, 8e8),
                                              decoding("splitkv", {.br = 16, .bc = 128}, 1e4, 1e8)})
                                .table();
-  const Setting setting{.fast = "fa2", .split = "splitkv"};
+  const Setting setting;
   const auto value = [&](const char* name) {
     const auto found = find_value(name)->of(setting, make_evidence(table));
     return found ? std::stod(found->text) : -1;
   };
   EXPECT_EQ(value("decode_blocks_fast"), 16);
-  EXPECT_GT(value("decode_blocks_split"), 16);
-  const ValueColumn& times = table.values(metric_key::time_median_ns);
-  EXPECT_NEAR(value("decode_gain"), *times.at(0) / *times.at(1), 0.01);
+  EXPECT_EQ(value("decode_group"), 8);
 }
 
 TEST(LessonTexts, TranslatePoints) {
