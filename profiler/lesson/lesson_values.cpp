@@ -11,19 +11,12 @@
 
 #include "kernels/registry.h"
 #include "profiler/curves/law_exponents.h"
+#include "profiler/lesson/compared_algorithms.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/pairs.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
-
-/// The algorithms that the texts compare.
-namespace compared {
-constexpr std::string_view slow = "naive";  // stores the scores in memory
-constexpr std::string_view first = "fa1";
-constexpr std::string_view fast = "fa2";
-constexpr std::string_view split = "splitkv";
-}  // namespace compared
 
 using Value = std::optional<LessonValue>;
 

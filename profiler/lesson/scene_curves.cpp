@@ -12,6 +12,7 @@
 
 #include "kernels/model/io_model.h"
 #include "profiler/curves/law_exponents.h"
+#include "profiler/lesson/compared_algorithms.h"
 #include "profiler/lesson/pairs.h"
 #include "profiler/lesson/scene_data.h"
 #include "profiler/plan/fields.h"
@@ -179,7 +180,7 @@ json kernels_json(const Evidence& evidence, Row row) {
 
 nlohmann::json curves_json(const LessonTexts& texts, const Evidence& evidence, std::int64_t d) {
   std::vector<const Algorithm*> algorithms;
-  for (const std::string_view name : {"naive", "fa1", "fa2", "fa3"}) {
+  for (const std::string_view name : compared::all) {
     if (const Algorithm* algorithm = evidence.registry.find(name)) algorithms.push_back(algorithm);
   }
   json all{{"lanes", json::array()}};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/curves/paper_table.h"
+#include "profiler/lesson/compared_algorithms.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/lesson_values.h"
 #include "profiler/lesson/online_softmax.h"
@@ -149,7 +150,7 @@ json paper_json(const Evidence& evidence) {
 std::string scene_json(const LessonTexts& texts, const Evidence& evidence) {
   return json{{"hardware", hardware_json(evidence)},
               {"curves", curves_json(texts, evidence, head_dimension)},
-              {"law", law_json(texts, "fa1", evidence)},
+              {"law", law_json(texts, std::string(compared::first), evidence)},
               {"decode", decode_json(evidence)},
               {"backward", backward_json(evidence)},
               {"paper", paper_json(evidence)},
