@@ -132,11 +132,8 @@ QString RooflinePlot::headline_of_marks() const {
                             bound == analysis::Bound::tensor || bound == analysis::Bound::fma;
   // The rate counts nominal FLOPs, the share executed ones.
   const double share = point.roof_share() / (is_flop_roof ? point.executed_ratio() : 1);
-  return qtext(msg::roofline_page::headline{.n = n,
-                                            .percent = text(Share(share)),
-                                            .rate = peak,
-                                            .roof = to_string(bound),
-                                            .series = series});
+  return qtext(msg::roofline_page::headline{
+      .n = n, .percent = text(Share(share)), .rate = peak, .roof = to_string(bound), .series = series});
 }
 
 void RooflinePlot::reset_view() {
