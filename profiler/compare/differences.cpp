@@ -168,7 +168,9 @@ void add_point_differences(const PointTable& table, ComparisonResult& result) {
     }
     found.difference.rows = found.rows;
     found.difference.key = found.key;
-    result.differences.push_back(std::move(found.difference));
+    // Provenance first: it changes what a comparison means.
+    const auto place = found.key == "provenance" ? result.differences.begin() : result.differences.end();
+    result.differences.insert(place, std::move(found.difference));
   }
 }
 

@@ -24,7 +24,7 @@ StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent)
   values_ = new ElidedLabel(this);
   values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   addWidget(files_, 1);
-  addPermanentWidget(selected_, 1);
+  addPermanentWidget(selected_, 2);
   addPermanentWidget(values_, 1);
   connect(&workspace_, &Workspace::points_changed, this, &StatusBar::refresh);
   connect(&workspace_, &Workspace::opened, this, &StatusBar::refresh);
