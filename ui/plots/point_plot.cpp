@@ -130,6 +130,7 @@ PointPlot::PointPlot(QWidget* parent)
       headline_(new QCPTextElement(this)),
       title_(new QCPTextElement(this)),
       overlay_(new HoverOverlay(this)) {
+  setAutoAddPlottableToLegend(false);  // LegendTable shows them; adding takes quadratic time
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
   // QCustomPlot sets this attribute; the page needs the context menu events.
