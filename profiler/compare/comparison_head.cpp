@@ -219,7 +219,7 @@ struct FoundDifference {
   std::string base;
   std::vector<std::string> others;
   std::size_t rows = 0;
-  std::vector<std::string> values = {};  ///< of the candidates that have this difference
+  std::vector<std::string> values = {};  ///< values of the candidates with this difference
 };
 
 std::vector<FoundDifference> find_differences(const ComparisonView& view) {

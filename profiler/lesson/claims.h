@@ -128,7 +128,7 @@ struct Claim {
   ClaimedRange claimed{};
 };
 
-/// What a test found: no case if the data lack it, for the reason `none`.
+/// Result of a test. Without cases, `none` is the reason: the data lack them.
 struct ClaimFindings {
   std::vector<ClaimCase> cases{};
   Unit unit = Unit::ratio;

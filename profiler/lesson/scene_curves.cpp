@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Series of PyTorch's eager attention, imported beside the recorded kernels.
+/// Imported series of PyTorch's eager attention.
 constexpr std::string_view eager_series = "torch-eager";
 
 /// Points of one run whose problems differ only in N: forward, unmasked, as many queries as keys.

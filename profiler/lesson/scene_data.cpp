@@ -133,7 +133,8 @@ json backward_json(const Evidence& evidence) {
   return {{"d", like.d}, {"heads", like.heads_q}, {"batch", like.batch}, {"lengths", lengths_json(evidence, points)}};
 }
 
-/// Returns figure 2 left of the FlashAttention paper beside our values for the same workload: bytes in GB, time in ms.
+/// Returns the values of figure 2 (left) of the FlashAttention paper and ours for the same workload: bytes in GB, time
+/// in ms.
 json paper_json(const Evidence& evidence) {
   json all = json::object();
   for (const PaperRow& row : build_paper_table(evidence.points, evidence.rows).left) {

@@ -201,7 +201,7 @@ std::vector<ProblemFilter::Alternative> ProblemFilter::nearest(const PointTable&
   struct Wanted {
     std::size_t facet;
     const CodeColumn* column;
-    std::vector<double> distance;  ///< of each code; 0: the chosen value
+    std::vector<double> distance;  ///< distance of each code from the chosen value
   };
   std::vector<Wanted> wanted;
   for (std::size_t f = 0; f < facets_.size(); ++f) {

@@ -47,7 +47,7 @@ struct LineChart {
   Axis x;
   Axis y;
   std::vector<Line> lines = {};
-  double height = 240;      ///< of the plot without axes, in pixels; more if the labels need it
+  double height = 240;      ///< height of the plot without axes, in pixels; more if the labels need it
   double band = 0;          ///< half width of the shaded band around 1; 0 for none
   bool has_legend = false;  ///< only algorithms have labels at the line ends
 };
@@ -119,7 +119,7 @@ struct Figure {
   std::string title;         ///< parts separated by " · "
   std::string caption = {};  ///< key of the marks, and what is not drawn
   std::vector<Chart> panels = {};
-  std::optional<LineChart> ratios = std::nullopt;  ///< of later panels to the first
+  std::optional<LineChart> ratios = std::nullopt;  ///< ratios of later panels to the first
   Legend legend = {};
 };
 

@@ -64,7 +64,7 @@ std::string key_of(const LineChart& chart) {
 struct CurvePanel {
   std::string device;
   LineChart chart = {};
-  std::vector<const Curve*> curves = {};                       // of the lines
+  std::vector<const Curve*> curves = {};                       // curve of each line
   std::map<std::string, std::vector<std::string>> sides = {};  // key: algorithm; labels and runs
 };
 

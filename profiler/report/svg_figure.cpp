@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures: panels below or beside each other, ratios below them, and a legend of values.
+// Figures: panels in a row or a column, ratios below them, and a legend of values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ double room_for_labels(const std::vector<const LineChart*>& charts) {
 }
 
 /// Draws panels with equal axes and titles above; the y axis has labels once.
-double draw_beside(Svg& svg, const Figure& figure, const std::vector<const LineChart*>& charts, double top) {
+double draw_row(Svg& svg, const Figure& figure, const std::vector<const LineChart*>& charts, double top) {
   const auto count = static_cast<double>(charts.size());
   const double labels = room_for_labels(charts);
   const double width = (picture_width - plot_left - panel_gap * (count - 1)) / count - labels;
@@ -58,7 +58,7 @@ double draw_panels(Svg& svg, const Figure& figure, Placement placed, double top)
   const std::vector<const LineChart*> charts = line_charts(figure);
   if (figure.panels.size() > 1 && charts.size() == figure.panels.size() &&
       room_for_labels(charts) <= widest_narrow_label)
-    return draw_beside(svg, figure, charts, top);
+    return draw_row(svg, figure, charts, top);
   for (const Chart& chart : figure.panels) {
     if (!chart.panel.empty()) {
       svg.text(plot_left, top + 14, chart.panel, Svg::Anchor::start, "h");

@@ -110,7 +110,7 @@ class LineChartPainter {
       if (box_.y_axis) svg.text(box_.left - 6, y_.at(tick.at) + 4, tick.label, Svg::Anchor::end);
     }
     if (chart_.band > 0) svg.line(box_.left, y_.at(1), box_.right, y_.at(1), "a");
-    double end = 0;  // of the last label
+    double end = 0;  // right end of the last label
     for (const Scale::Tick& tick : x_.ticks()) {
       svg.line(x_.at(tick.at), box_.bottom, x_.at(tick.at), box_.bottom + 4, "a");
       const double half = width_of(tick.label) / 2;

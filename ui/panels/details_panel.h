@@ -72,7 +72,7 @@ class DetailsPanel : public QWidget {
   QWidget* strip_ = nullptr;
   QLabel* strip_title_ = nullptr;
   QLabel* strip_values_ = nullptr;
-  std::vector<QWidget*> buttons_;  ///< Of a point; hidden without one.
+  std::vector<QWidget*> buttons_;  ///< Hidden if no point is shown.
 };
 
 }  // namespace attnscope::ui

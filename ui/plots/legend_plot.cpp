@@ -10,7 +10,7 @@ namespace {
 
 constexpr int min_axes_width = 520;          ///< The legend is below the axes if less would be left.
 constexpr double most_legend_height = 0.36;  ///< Fraction of the height of the plot, for a legend below.
-constexpr double most_legend_width = 0.4;    ///< Fraction of the width of the plot, for a legend beside.
+constexpr double most_legend_width = 0.4;  ///< Largest width of a legend right of the axes, as a fraction of the plot.
 constexpr double fixed_stretch = 0.001;
 
 /// Returns null if the axis cannot show the range.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A zoomable plot with a legend table, beside the axes or below them if the plot is narrow.
+// A zoomable plot with a legend table, right of the axes or below them if the plot is narrow.
 #pragma once
 
 #include <qcustomplot.h>
@@ -54,7 +54,7 @@ class LegendPlot : public PointPlot {
 
  private:
   class Box;
-  /// Returns the size of the legend; its height is 0 if it is beside the axes.
+  /// Returns the size of the legend; its height is 0 if it is right of the axes.
   [[nodiscard]] QSize legend_size(const QSize& size, PlotTarget target) const;
   void handle_user_zoom();
   void place_legend();

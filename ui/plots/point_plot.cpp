@@ -144,7 +144,7 @@ PointPlot::PointPlot(QWidget* parent)
   plotLayout()->setRowStretchFactor(0, fixed_row_stretch);
   title_->setMargins({8, 6, 8, 2});
   for (QCPTextElement* line : {headline_, title_}) {
-    // They extend above a legend beside the axes, without widening the column of the axes.
+    // The titles may extend above the legend; they do not widen the column of the axes.
     line->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip);
     line->setMinimumSize(1, 0);
   }

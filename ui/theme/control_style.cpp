@@ -105,7 +105,7 @@ class ControlStyle : public QProxyStyle {
 
   int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
                 QStyleHintReturn* data) const override {
-    // Nothing moves, so that no setting for reduced motion is needed.
+    // Controls are not animated, also without a reduced-motion setting.
     return hint == SH_Widget_Animation_Duration ? 0 : QProxyStyle::styleHint(hint, option, widget, data);
   }
 

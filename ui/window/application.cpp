@@ -77,7 +77,7 @@ bool can_display_language() {
 
 void translate_qt() {
   static QPointer<QTranslator> translator;
-  delete translator;  // of the previous language
+  delete translator;  // translates to the previous language
   translator = new QTranslator(QCoreApplication::instance());
   if (translator->load(QLocale(qtext(msg::language::code{})), QStringLiteral("qtbase"), QStringLiteral("_"),
                        QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {

@@ -118,7 +118,7 @@ class MainWindow : public QMainWindow {
   void show_details(const Page* page, const ShownPoint& point);
   /// Fills the Collect form and shows it.
   void prepare_collection(const QString& preset, const QStringList& axes);
-  /// Places Details beside the page, or below it as a strip. `restored`: the docks were restored.
+  /// Places Details right of the page, or below it as a strip. `restored`: the docks were restored.
   void place_details(bool restored = false);
   void update_title();
   void open_dialog();

@@ -306,6 +306,16 @@ TEST(Differences, CountEachPairAndSide) {
   EXPECT_EQ(display_text(result.differences[1].other), "2/2");
 }
 
+TEST(Differences, BeginWithProvenance) {
+  PointRecord simulated =
+      of_provenance(sampled_point(fixtures::spec("fa2", 512, 64, 96), {100}), Provenance::simulated);
+  fixtures::Points points;
+  points.add({sampled_point(fixtures::spec("fa2", 512, 64, 64), {100})}).add({simulated});
+  const ComparisonResult result = compare_rows(points.table(), RowList{0}, RowList{1}, {"problem"});
+  ASSERT_GE(result.differences.size(), 2U);
+  EXPECT_EQ(result.differences.front().key, "provenance");
+}
+
 TEST(Differences, ListUpToThreeValues) {
   for (const std::size_t count : {2U, 3U, 4U}) {
     fixtures::Points points;

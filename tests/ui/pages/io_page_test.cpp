@@ -87,6 +87,16 @@ TEST_F(IoLegendTest, ClickIsolatesASeries) {
   EXPECT_EQ(drawn().size(), 3);
 }
 
+TEST_F(IoLegendTest, ArrowKeysLeaveTheLegend) {
+  page.show();
+  legend.setFocus();
+  QTest::keyClick(&legend, Qt::Key_Left);
+  ASSERT_EQ(page.focusWidget(), plot);
+  QTest::keyClick(plot, Qt::Key_Return);
+  wait_until_idle();
+  EXPECT_EQ(drawn().size(), 3) << "Enter selects the mark and hides no series";
+}
+
 TEST_F(IoLegendTest, CtrlClickTogglesASeriesAndEscapeShowsAll) {
   click("FA1", Qt::ControlModifier);
   EXPECT_EQ(drawn(), (QStringList{"Naive", "FA2"}));

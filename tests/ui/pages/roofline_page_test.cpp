@@ -17,6 +17,7 @@
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/roofline/roofline_set.h"
 #include "ui/plots/markers.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -153,6 +154,24 @@ TEST_F(RooflinePageTest, HeadlineNamesTheHighestRateOfTheTable) {
       ++named;
   }
   EXPECT_EQ(named, 1) << headline.toStdString();
+}
+
+TEST_F(RooflinePageTest, HeadlineDividesTheRateByTheRoof) {
+  if (sample_path().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  ASSERT_EQ(workspace.open_blocking(sample_path()), QString());
+  ASSERT_TRUE(page.has_plot());
+  const RooflinePoint* highest = nullptr;
+  for (const RooflineSeries& series : page.shown().report.series) {
+    for (const RooflinePoint& point : series.points) {
+      if (highest == nullptr || point.flops_per_second() > highest->flops_per_second()) highest = &point;
+    }
+  }
+  ASSERT_NE(highest, nullptr);
+  ASSERT_GT(highest->executed_ratio(), 1.01) << "executes more FLOPs than it counts";
+  const analysis::Roof* roof = analysis::find_roof(page.shown().report.roofs, highest->shares.front().bound);
+  ASSERT_NE(roof, nullptr);
+  const QString percent = qtext(Share(highest->flops_per_second() / roof->rate));
+  EXPECT_TRUE(page.plot()->headline().contains(percent)) << page.plot()->headline().toStdString();
 }
 
 TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {

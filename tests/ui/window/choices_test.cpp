@@ -4,6 +4,7 @@
 
 #include <QDialog>
 #include <QDockWidget>
+#include <QJsonDocument>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -227,6 +228,16 @@ TEST_F(ChoicesTest, RooflineSwitchesToTheDeviceOfTheSelectedPoint) {
   EXPECT_TRUE(note->text().contains(page.shown().device)) << note->text().toStdString();
   follow_link(*note, QStringLiteral("back"));
   EXPECT_EQ(page.shown().device, before);
+}
+
+TEST_F(ChoicesTest, ChangingTheLanguageKeepsAutomaticChoices) {
+  const auto saved = [this] { return curves().state()[QStringLiteral("choices")].toObject(); };
+  EXPECT_TRUE(saved().isEmpty()) << "all choices are automatic";
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->text().remove('&') == QStringLiteral("中文")) action->trigger();
+  }
+  EXPECT_EQ(saved()[QStringLiteral("d")].toString(), QStringLiteral("128"))
+      << QJsonDocument(saved()).toJson().toStdString();
 }
 
 TEST_F(ChoicesTest, EveryContextMenuOffersExploreAndReset) {

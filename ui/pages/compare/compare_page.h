@@ -142,8 +142,8 @@ class ComparePage : public Page {
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
   std::shared_ptr<const ComparisonSet> set_;
-  std::shared_ptr<const ComparisonTable> all_;    ///< Of the plot.
-  std::shared_ptr<const ComparisonTable> shown_;  ///< Of the table.
+  std::shared_ptr<const ComparisonTable> all_;    ///< Rows of the plot.
+  std::shared_ptr<const ComparisonTable> shown_;  ///< Rows of the table.
   RowFilter filter_;
   std::vector<std::vector<TextSample>> longest_;
   BackgroundTask<SidesRequest, Sides> sides_;

@@ -86,8 +86,8 @@ class ChoiceEditors : public QWidget {
 
   std::span<const Field> fields_;
   std::array<GroupBox, 2> boxes_;
-  Group group_ = Group::problem;  ///< Of the rows that are being added.
-  bool folded_ = false;           ///< Of the rows that are being added.
+  Group group_ = Group::problem;  ///< Group of the rows that are being added.
+  bool folded_ = false;           ///< Whether the rows that are being added are folded.
   std::map<QString, Row> rows_;
   QLabel* rule_label_ = nullptr;
   int gesture_ = 0;

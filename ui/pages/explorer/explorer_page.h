@@ -160,7 +160,7 @@ class ExplorerPage : public Page {
   QLabel* occupancy_ = nullptr;
   CardTitle time_title_;
   CardTitle figures_title_;
-  std::vector<QWidget*> result_cards_;  ///< Of a feasible configuration.
+  std::vector<QWidget*> result_cards_;  ///< Shown for a feasible configuration.
   QWidget* measured_card_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
   std::size_t editor_knob_count_ = 0;  ///< Number of knobs when the editors were built.

@@ -87,7 +87,7 @@ QString rule_text(const ExplorerResult& explored) {
 
 namespace {
 
-/// What a block needs of its limit, in one unit; other refusals by their reason.
+/// Returns the required and the available amount of the exceeded limit, in one unit; otherwise the reason.
 QString refusal_text(const analysis::Exploration& e) {
   for (const analysis::ExploredKernel& kernel : e.overrun) {
     for (const analysis::MemoryMap* map : {&kernel.shared, &kernel.registers}) {

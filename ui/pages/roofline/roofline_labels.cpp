@@ -164,7 +164,7 @@ void RooflineLabels::place() {
                                          {x - width / 2, y - line_label_gap},
                                          {x - width - 8 * line_label_gap, y - line_label_gap},
                                          {x - width - 8 * line_label_gap, y + line + line_label_gap}};
-      // Without room beside all lines, names may cross series, and then roofs.
+      // If there is no free place, a name may cover series, then roofs.
       std::vector<QPolygonF> taken_or_roofs = taken;
       std::ranges::move(roof_lines(), std::back_inserter(taken_or_roofs));
       std::vector<QPolygonF> taken_or_lines = taken_or_roofs;

@@ -169,7 +169,7 @@ void RooflinePage::refresh() {
 }
 
 void RooflinePage::offer_levels() {
-  const std::vector<Row>& rows = filter().rows();  // of one problem, which has a number of GPUs
+  const std::vector<Row>& rows = filter().rows();  // all of one problem, which has one number of GPUs
   const bool links =
       level() == RooflineLevel::link || (!rows.empty() && points()->table().problem(rows.front()).gpus > 1);
   std::vector<Option> options;
