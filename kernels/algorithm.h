@@ -259,7 +259,7 @@ struct Facts {
   /// Bytes between GPUs, in closed form; nullptr for algorithms that run on one GPU.
   std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
   bool overlaps_copies = false;            ///< copies between GPUs overlap with attention
-  std::string reference = "softmax";       ///< checks the results: kernels/oracle/references.h
+  std::string reference = "softmax";       ///< checks the results: kernels/oracle/reference.h
   TileSide forward_side = TileSide::none;  ///< tile side that M determines in the forward pass
   TileSide backward_side = TileSide::none;
   MatrixInstruction instruction = MatrixInstruction::mma_sync;

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/oracle/references.h"
+#include "kernels/oracle/reference.h"
 
 /// Built-in algorithms, softmax attention in order of publication: kernels/NAME defines make_NAME().
 #define ATTNSCOPE_ALGORITHMS(ADD) \
@@ -77,6 +77,11 @@ Registry Registry::without(const std::set<std::string, std::less<>>& names) cons
     if (!names.contains(each->name())) others.take(each);
   }
   return others;
+}
+
+std::size_t Registry::place(std::string_view name) const {
+  const auto found = algorithm_index_.find(name);
+  return found == algorithm_index_.end() ? algorithms_.size() : found->second;
 }
 
 const Algorithm* Registry::find(std::string_view name) const {

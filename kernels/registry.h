@@ -31,6 +31,8 @@ class Registry {
   [[nodiscard]] const std::vector<const Algorithm*>& algorithms() const { return algorithms_; }
   /// Returns nullptr for an unknown name.
   [[nodiscard]] const Algorithm* find(std::string_view name) const;
+  /// Position in algorithms(); their number for an unknown name.
+  [[nodiscard]] std::size_t place(std::string_view name) const;
   /// All knobs, each once, with the widest range and all values of any algorithm.
   [[nodiscard]] const std::vector<Knob>& knobs() const { return knobs_; }
   /// Returns nullptr for an unknown knob.

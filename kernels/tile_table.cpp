@@ -2,16 +2,15 @@
 #include "kernels/tile_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
 #include "kernels/common_knobs.h"
 #include "kernels/embedded_sources.h"
+#include "kernels/model/parse.h"
 
 namespace attnscope {
 namespace {
@@ -23,8 +22,8 @@ constexpr std::string_view header_suffix = "reason";
 
 template <class Int>
 bool read(std::string_view text, Int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+  value = parse_number<Int>(text).value_or(-1);
+  return value >= 0;
 }
 
 /// Knobs named by a header line; empty if the line is not a header.
@@ -41,33 +40,33 @@ std::optional<std::vector<std::string>> parse_header_knobs(std::string_view line
   return knobs;
 }
 
-/// Returns the first error of the line; empty if valid.
-Message parse_table_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
-  std::vector<std::string_view> fields(leading_field_count + knobs.size());
-  for (std::string_view& field : fields) {
-    const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos) return make_message("fewer than {} fields", fields.size() + 1);
-    field = line.substr(0, comma);
-    line.remove_prefix(comma + 1);
-  }
+/// Returns nothing if the line is invalid.
+std::optional<TileChoice> parse_choice(std::string_view line, std::span<const std::string> knobs) {
+  const std::size_t count = leading_field_count + knobs.size();
+  const std::vector<std::string_view> fields = split_text(line, ',');
+  if (fields.size() <= count || (fields[3] != "full" && fields[3] != "causal")) return std::nullopt;
   const auto pass = parse_pass(fields[1]);
-  if (!pass) return pass.error();
-  if (fields[3] != "full" && fields[3] != "causal")
-    return make_message("unknown mask '{}'; accepted: full, causal", fields[3]);
+  TileChoice choice;
+  bool valid = pass && read(fields[4], choice.d) && read(fields[5], choice.n) &&
+               read(fields[6], choice.config.tile.br) && read(fields[7], choice.config.tile.bc);
+  for (std::size_t i = 0; i < knobs.size(); ++i) {
+    std::int64_t value = 0;
+    valid = valid && read(fields[leading_field_count + i], value);
+    choice.config.knobs.set(knobs[i], value);
+  }
+  if (!valid) return std::nullopt;
   choice.algorithm = fields[0];
   choice.pass = *pass;
   choice.arch = fields[2];
   choice.causal = fields[3] == "causal";
-  choice.reason = line;
-  bool whole = read(fields[4], choice.d) && read(fields[5], choice.n) && read(fields[6], choice.config.tile.br) &&
-               read(fields[7], choice.config.tile.bc);
-  for (std::size_t i = 0; i < knobs.size(); ++i) {
-    std::int64_t value = 0;
-    whole = whole && read(fields[leading_field_count + i], value);
-    choice.config.knobs.set(knobs[i], value);
-  }
-  if (whole) return {};
-  return make_message("d, n, br, bc, {} must be integers of 0 or more", fmt::join(knobs, ", "));
+  // The reason may contain commas.
+  choice.reason = line.substr(static_cast<std::size_t>(fields[count].data() - line.data()));
+  return choice;
+}
+
+bool is_numeric_knob(std::string_view name) {
+  const Knob* knob = built_in_algorithms().find_knob(name);
+  return knob != nullptr && knob->words.empty();
 }
 
 std::string architecture_text(const DeviceLimits& device) {
@@ -80,38 +79,25 @@ std::span<const TileChoice> tile_table() {
   static const std::vector<TileChoice> table = [] {
     const auto sources = embedded_sources();
     const auto found = std::ranges::find(sources, file, &EmbeddedSource::path);
-    auto parsed = parse_tile_table(found == sources.end() ? std::string_view{} : found->text);
-    if (!parsed) throw std::logic_error(fmt::format("kernels/{}: {}", file, text(parsed.error())));
-    return std::move(parsed).value();
+    return parse_tile_table(found == sources.end() ? std::string_view{} : found->text);
   }();
   return table;
 }
 
-Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text, const Registry& registry) {
+std::vector<TileChoice> parse_tile_table(std::string_view text) {
   std::vector<TileChoice> table;
   std::optional<std::vector<std::string>> knobs;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  int number = 0;
+  for (const std::string_view line : split_text(text, '\n')) {
+    ++number;
     if (line.empty() || line.front() == '#') continue;
-    TileChoice choice;
-    Message wrong;
-    if (auto named = parse_header_knobs(line)) {
+    if (auto named = parse_header_knobs(line); named && std::ranges::all_of(*named, is_numeric_knob)) {
       knobs = std::move(named);
-      const auto known = [&](const std::string& name) {
-        const Knob* knob = registry.find_knob(name);
-        return knob != nullptr && knob->words.empty();
-      };
-      const auto unknown = std::ranges::find_if_not(*knobs, known);
-      if (unknown == knobs->end()) continue;
-      wrong = make_message("unknown numeric knob '{}'", *unknown);
-    } else if (!knobs) {
-      wrong = make_message("missing header {},...,{}", header_prefix, header_suffix);
-    } else {
-      wrong = parse_table_line(line, *knobs, choice);
+      continue;
     }
-    if (!wrong.empty()) return Failure{make_message("line {}: {}", number, wrong)};
-    table.push_back(std::move(choice));
+    std::optional<TileChoice> choice = knobs ? parse_choice(line, *knobs) : std::nullopt;
+    if (!choice) throw std::invalid_argument(fmt::format("{}: line {} is invalid", file, number));
+    table.push_back(*std::move(choice));
   }
   return table;
 }

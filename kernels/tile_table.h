@@ -40,9 +40,9 @@ inline constexpr std::int64_t tuning_gqa_group = 8;
 [[nodiscard]] std::int64_t tuning_kv_heads(std::int64_t d);
 
 /// Parses a header and lines of algorithm,pass,arch,mask,d,n,br,bc, one number per knob of the header (0: the
-/// algorithm's choice) and the reason, which may contain commas. '#' starts a comment. Errors contain the line number.
-[[nodiscard]] Result<std::vector<TileChoice>, Message> parse_tile_table(
-    std::string_view text, const Registry& registry = built_in_algorithms());
+/// algorithm's choice) and the reason, which may contain commas. '#' starts a comment. Throws
+/// std::invalid_argument with the number of an invalid line.
+[[nodiscard]] std::vector<TileChoice> parse_tile_table(std::string_view text);
 /// Returns the line for a problem on a device; nullptr if there is none. The tile may still be infeasible there.
 [[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,
                                                  const AttentionProblem&, const DeviceLimits&);

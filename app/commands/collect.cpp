@@ -372,8 +372,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   auto given = std::make_shared<CollectCommand>(command, arguments);
   CollectOptions* const options = &given->options;
   std::string preset_help = command.get_option("--preset")->get_description() + ":";
-  for (const PresetInfo& preset : presets())
-    preset_help += fmt::format("\n{}: {}", preset.name, text(preset.description));
+  for (const Preset& preset : presets()) preset_help += fmt::format("\n{}: {}", preset.name, text(preset.description));
   command.get_option("--preset")->description(preset_help);
   command
       .add_option("-o,--output", options->to.file,

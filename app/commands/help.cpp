@@ -65,8 +65,7 @@ constexpr std::string_view presets_topic = "presets";
 
 ExitCode print_presets() {
   std::cout << "# Presets: named sweeps\n\n";
-  for (const PresetInfo& preset : presets())
-    std::cout << fmt::format("- {}: {}\n", preset.name, text(preset.description));
+  for (const Preset& preset : presets()) std::cout << fmt::format("- {}: {}\n", preset.name, text(preset.description));
   return ExitCode::ok;
 }
 

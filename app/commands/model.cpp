@@ -28,10 +28,9 @@
 #include "profiler/plan/parallel_for.h"
 #include "profiler/plan/text.h"
 #include "profiler/predict/launch_table.h"
-#include "profiler/predict/model_rows.h"
 #include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/prediction_error.h"
-#include "profiler/predict/published_rates.h"
+#include "profiler/predict/published_errors.h"
 #include "profiler/predict/speed_of_light.h"
 #include "profiler/units/number_format.h"
 

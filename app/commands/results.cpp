@@ -43,7 +43,7 @@ void print_column_help(const analysis::Table& table, Output& out) {
 }
 
 ExitCode law(ResultOptions& options) {
-  const std::vector<std::string> files = files_or_samples(options.files, law_samples());
+  const std::vector<std::string> files = files_or_samples(options.files, sample_paths({law_sample}));
   const LoadedPoints loaded = load_points(files, options.filter);
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {

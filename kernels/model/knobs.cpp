@@ -5,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "kernels/model/parse.h"
 
 namespace attnscope {
 namespace {
@@ -63,14 +64,13 @@ Result<std::optional<KnobValue>, Message> parse_knob(const Knob& knob, std::stri
     return Failure{make_reason("refusal.knob_value", "unknown {} '{}'; accepted: {}.", knob.name, text,
                                fmt::join(knob.words, ", "))};
   }
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > knob.largest) {
+  const auto number = parse_number<std::int64_t>(text);
+  if (!number || *number < 0 || *number > knob.largest) {
     return Failure{make_reason("refusal.knob_value",
                                "{} must be an integer from 0 (the algorithm's choice) to {}, not '{}'.", knob.name,
                                knob.largest, text)};
   }
-  return number == 0 ? Value() : Value(number);
+  return *number == 0 ? Value() : Value(*number);
 }
 
 std::string knob_text(const Knob& knob, const Knobs& given) {

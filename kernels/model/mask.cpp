@@ -5,30 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <bit>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <tuple>
 
+#include "kernels/model/parse.h"
+
 namespace attnscope {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  parts.push_back(text);
-  return parts;
-}
-
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// Returns the first error, or an empty message.
 Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
@@ -37,7 +21,7 @@ Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
   for (const auto& [side, text, target] :
        {std::tuple{"left", parts[1], &mask.left}, std::tuple{"right", parts[2], &mask.right}}) {
     if (text == "inf") continue;
-    const auto value = number(text);
+    const auto value = parse_number<std::int64_t>(text);
     if (!value) return make_message("the {} side of the window is '{}'; expected a number of keys or inf", side, text);
     if (*value < 0) return make_message("the {} side of the window is negative: {}", side, *value);
     *target = *value;
@@ -53,8 +37,8 @@ Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
     return {};
   }
   mask.lengths = Mask::Lengths::list;
-  for (const std::string_view text : split(parts[1], '/')) {
-    const auto value = number(text);
+  for (const std::string_view text : split_text(parts[1], '/')) {
+    const auto value = parse_number<std::int64_t>(text);
     if (!value) return make_message("invalid length '{}'", text);
     if (*value < 0) return make_message("length {} is negative", *value);
     constexpr std::size_t most = std::size_t{1} << 16;
@@ -67,7 +51,7 @@ Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
 Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
   if (mask.has_block_mask()) return "more than one 'blocks'";
   if (parts.size() != 3) return "expected blocks:SIZE:PATTERN";
-  const auto size = number(parts[1]);
+  const auto size = parse_number<std::int64_t>(parts[1]);
   if (!size || *size < 16 || *size % 16 != 0) {
     return make_message("the block size must be a positive multiple of 16, not '{}'", parts[1]);
   }
@@ -82,7 +66,7 @@ Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
   const bool strided = pattern.starts_with(stride);
   if (!strided && !pattern.starts_with(random)) return make_message("unknown block pattern '{}'", pattern);
   pattern.remove_prefix(strided ? stride.size() : random.size());
-  const auto value = number(pattern);
+  const auto value = parse_number<std::int64_t>(pattern);
   const std::int64_t most = strided ? std::int64_t{1} << 20 : 100;
   if (!value || *value < (strided ? 1 : 0) || *value > most) {
     if (strided) return make_message("invalid stride '{}'; it must be at least 1", pattern);
@@ -94,7 +78,7 @@ Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
 }
 
 Message read_part(Mask& mask, std::string_view part) {
-  const auto parts = split(part, ':');
+  const auto parts = split_text(part, ':');
   if (part == "full") return {};
   if (part == "causal") {
     if (mask.has_window()) return "more than one window";
@@ -172,7 +156,7 @@ std::string to_string(const Mask& mask) {
 
 Result<Mask, Message> parse_mask(std::string_view text) {
   Mask mask;
-  for (const std::string_view part : split(text, '+')) {
+  for (const std::string_view part : split_text(text, '+')) {
     if (Message wrong = read_part(mask, part); !wrong.empty()) {
       return Failure{
           make_message("mask '{}': {}; accepted: full, causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., "

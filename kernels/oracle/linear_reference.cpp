@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/oracle/references.h"
+#include "kernels/oracle/reference.h"
 
 #include <algorithm>
 #include <atomic>

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/messages/message.h"
@@ -122,5 +124,18 @@ struct CheckResult {
 [[nodiscard]] CheckResult check(const Reference&, const KernelOutput&);
 /// RMS error of O relative to a reference of the same rows.
 [[nodiscard]] double rms_error(const Reference&, const std::vector<float>& o);
+
+/// A reference by its name, which an algorithm states.
+struct ReferenceKind {
+  std::string_view name;
+  Reference (*of)(const AttentionProblem&, const MatrixSource&, ReferenceRequest) = nullptr;
+};
+
+/// Linear attention, without softmax (linear_reference.cpp).
+[[nodiscard]] Reference reference_linear_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
+
+[[nodiscard]] std::span<const ReferenceKind> references();
+/// Returns nullptr for an unknown name.
+[[nodiscard]] const ReferenceKind* find_reference(std::string_view name);
 
 }  // namespace attnscope

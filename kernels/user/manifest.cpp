@@ -9,13 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/oracle/references.h"
+#include "kernels/oracle/reference.h"
 #include "kernels/registry.h"
-#include "kernels/user/json_lines.h"
 #include "kernels/user/launch_arguments.h"
 #include "kernels/user/manifest_argument.h"
 #include "kernels/user/manifest_value.h"
-#include "kernels/user/source_options.h"
 
 namespace attnscope::user {
 namespace {

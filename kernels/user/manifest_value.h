@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON value of a manifest with typed access; errors contain its line.
+// JSON with the line number of each value, and typed access to the values of a manifest; errors contain the line.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,10 +15,19 @@
 #include <vector>
 
 #include "kernels/messages/message.h"
+#include "kernels/model/result.h"
 #include "kernels/user/expression.h"
-#include "kernels/user/json_lines.h"
 
 namespace attnscope::user {
+
+struct JsonWithLines {
+  nlohmann::ordered_json json;
+  /// Line of each value by JSON pointer: "/launches/0/grid".
+  std::map<std::string, std::size_t, std::less<>> lines;
+};
+
+/// Also rejects duplicate keys and more than 32 levels. Errors contain the line.
+[[nodiscard]] Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text);
 
 /// Aborts parsing; caught in parse_manifest().
 struct ManifestError {

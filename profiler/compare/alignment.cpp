@@ -162,7 +162,7 @@ Result<Alignment, Message> parse_alignment(std::span<const std::string> words, c
       fields.insert(fields.end(), {"n_q", "n_k"});
       narrowed = true;
     } else if (const std::string name = word == "algo" ? std::string(algorithm_name) : word;
-               table.points().find_field(name) != nullptr) {
+               find_field(name) != nullptr) {
       fields.push_back(name);
       narrowed = narrowed || of_problem(name);
     } else if (knobs.contains(word)) {

@@ -17,17 +17,13 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Returns the parts of a setting that the table's points have.
-std::vector<std::string_view> parts_of(const PointTable& table, const Field& setting) {
-  std::vector<std::string_view> names = setting.parts;
-  if (names.empty()) names = {setting.name};
-  std::erase_if(names, [&](std::string_view name) { return table.points().find_field(name) == nullptr; });
-  return names;
+std::vector<std::string_view> parts_of(const Field& setting) {
+  return setting.parts.empty() ? std::vector{setting.name} : setting.parts;
 }
 
 /// Returns a point with only the setting's fields, and the knobs if they are part of it.
 PointSpec spec_of(const PointTable& table, const Field& setting, Row row) {
-  PointSpec spec = table.points().spec(row, parts_of(table, setting));
+  PointSpec spec = table.points().spec(row, parts_of(setting));
   if (setting.name == tile_setting) spec.knobs = table.points().knobs()[row];
   return spec;
 }
@@ -59,12 +55,10 @@ bool is_named(const PointTable& table, const Field& setting, Row row) {
 
 }  // namespace
 
-std::vector<Field> compared_settings(const PointTable& table) {
-  std::vector<Field> settings;
-  for (const Field& group : field_groups()) {
-    if (!parts_of(table, group).empty()) settings.push_back(group);
-  }
-  std::ranges::copy_if(table.points().field_table(), std::back_inserter(settings),
+std::vector<Field> compared_settings() {
+  const auto groups = field_groups();
+  std::vector<Field> settings(groups.begin(), groups.end());
+  std::ranges::copy_if(point_fields(), std::back_inserter(settings),
                        [](const Field& field) { return group_of(field.name) == nullptr; });
   constexpr std::array first{"algorithm", "pass", "n", "d", "tile", "mask", "dtype", "heads"};
   std::ranges::stable_sort(settings, {}, [&](const Field& setting) { return std::ranges::find(first, setting.name); });
@@ -73,7 +67,7 @@ std::vector<Field> compared_settings(const PointTable& table) {
 
 std::vector<RowKey> keys_of_setting(const PointTable& table, const Field& setting) {
   std::vector<RowKey> keys;
-  for (const std::string_view name : parts_of(table, setting)) keys.push_back(key_of_field(table, name));
+  for (const std::string_view name : parts_of(setting)) keys.push_back(key_of_field(table, name));
   if (setting.name == tile_setting) keys.push_back(key_of_knobs(table));
   return keys;
 }
@@ -116,7 +110,7 @@ SplitSettings split(const PointTable& table, const std::vector<LinePoints>& line
   std::vector<std::string> common;
   const auto pair = std::ranges::find_if(lines, &LinePoints::both);
   const LinePoints& first = pair == lines.end() ? lines.front() : *pair;
-  for (Field& setting : compared_settings(table)) {
+  for (Field& setting : compared_settings()) {
     const std::vector<RowKey> keys = keys_of_setting(table, setting);
     const auto same = [&](const LinePoints& line) {
       return std::ranges::all_of(keys, [&](const RowKey& key) {

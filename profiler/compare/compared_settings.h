@@ -17,7 +17,7 @@ namespace attnscope::analysis {
 inline constexpr std::string_view tile_setting = "tile";
 
 /// Returns the settings of a table's points: fields, grouped (Field::parts), and the tile with its knobs.
-[[nodiscard]] std::vector<Field> compared_settings(const PointTable&);
+[[nodiscard]] std::vector<Field> compared_settings();
 /// Returns one key per part of a setting; rows with equal keys have equal values.
 [[nodiscard]] std::vector<RowKey> keys_of_setting(const PointTable&, const Field& setting);
 /// Returns the value: "4096", "causal"; empty if it is unknown, or unset and shown only if set.

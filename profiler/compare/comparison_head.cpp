@@ -310,7 +310,7 @@ void set_deciding_command(ComparisonView& view) {
   const std::size_t enough = required_samples(std::move(rounds)).times;
   if (open.size() == 1) {
     view.command = suggested_command(table, *open.front(), view.margin);
-  } else if (std::ranges::none_of(presets, [](const auto& preset) { return preset_grids(preset).empty(); })) {
+  } else if (std::ranges::none_of(presets, [](const auto& preset) { return find_preset(preset) == nullptr; })) {
     view.command = preset_command({presets.begin(), presets.end()}, enough);
   } else {
     view.command = sweep_command(points, enough);

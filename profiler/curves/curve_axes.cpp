@@ -19,14 +19,14 @@ bool is_separate_curve(std::string_view key) {
   return key == field_name::algorithm || key == device_facet_key || key == tile_facet()->key;
 }
 
-bool is_knob(const Algorithms& algorithms, std::string_view name) {
-  return std::ranges::find(algorithms.knobs(), name, &Knob::name) != algorithms.knobs().end();
+bool is_knob(std::string_view name) {
+  return known_algorithms().find_knob(name) != nullptr;
 }
 
 }  // namespace
 
-PointAxis axis_of_facet(const FacetPtr& facet, const Algorithms& algorithms) {
-  const std::vector<PointAxis> axes = point_axes(algorithms);
+PointAxis axis_of_facet(const FacetPtr& facet) {
+  const std::vector<PointAxis> axes = point_axes();
   if (const PointAxis* known = find_axis(axes, facet->key)) return *known;
   return {.facet = facet};
 }
@@ -35,23 +35,22 @@ bool sets_tile_dimension(const PointAxis& axis) {
   return std::ranges::any_of(axis.names, is_tile_field);
 }
 
-std::vector<FacetPtr> fixed_curve_facets(const PointAxis& axis, const FacetPtr& group, const Algorithms& algorithms) {
+std::vector<FacetPtr> fixed_curve_facets(const PointAxis& axis, const FacetPtr& group) {
   std::vector<PointAxis> axes{axis};
-  if (group) axes.push_back(axis_of_facet(group, algorithms));
+  if (group) axes.push_back(axis_of_facet(group));
   const bool knobs = std::ranges::any_of(axes, [&](const PointAxis& each) {
     return std::ranges::any_of(each.names, [&](const std::string& name) {
-      return is_knob(algorithms, name) || (is_tile_field(name) && each.key() != tile_facet()->key);
+      return is_knob(name) || (is_tile_field(name) && each.key() != tile_facet()->key);
     });
   });
-  std::vector<FacetPtr> facets = fixed_facets(axes, algorithms);
-  std::erase_if(facets, [&](const FacetPtr& facet) {
-    return is_separate_curve(facet->key) || (!knobs && is_knob(algorithms, facet->key));
-  });
+  std::vector<FacetPtr> facets = fixed_facets(axes);
+  std::erase_if(
+      facets, [&](const FacetPtr& facet) { return is_separate_curve(facet->key) || (!knobs && is_knob(facet->key)); });
   return facets;
 }
 
-std::vector<FacetPtr> all_curve_facets(const Algorithms& algorithms) {
-  std::vector<FacetPtr> facets = all_map_facets(algorithms);
+std::vector<FacetPtr> all_curve_facets() {
+  std::vector<FacetPtr> facets = all_map_facets();
   std::erase_if(facets, [](const FacetPtr& facet) { return is_separate_curve(facet->key); });
   return facets;
 }

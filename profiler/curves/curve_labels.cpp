@@ -67,8 +67,7 @@ void name_curves(CurveSet& set) {
 }
 
 std::string algorithm_title(std::string_view name) {
-  static const Algorithms known = Algorithms::known();
-  return short_title(known, name);
+  return short_title(known_algorithms(), name);
 }
 
 namespace {

@@ -93,7 +93,7 @@ class CurveBuilder {
     column_ = &table_.codes(*request_.axis->facet);
     values_.emplace(table_, ValueSelection{.metric = request_.metric});
     selection_.rule = request_.tile.rule;
-    if (request_.group) group_ = axis_of_facet(request_.group, table_.algorithms());
+    if (request_.group) group_ = axis_of_facet(request_.group);
     // A memory size has one tile per d: use the fastest at each position.
     const bool given = sets_tile_dimension(*request_.axis) || (request_.group && sets_tile_dimension(group_));
     if (given) selection_.rule = TileSelection::Rule::fastest;

@@ -24,8 +24,8 @@ namespace {
 constexpr std::array law_variable_list{LawVariable::n, LawVariable::d, LawVariable::m};
 
 /// Returns the facets that are constant within a family, except the run.
-std::vector<FacetPtr> family_facets(const Algorithms& algorithms) {
-  std::vector<FacetPtr> facets = map_facets(algorithms);
+std::vector<FacetPtr> family_facets() {
+  std::vector<FacetPtr> facets = map_facets();
   std::erase_if(facets, [](const FacetPtr& facet) { return facet->key == "n" || facet->key == "d"; });
   return facets;
 }
@@ -108,7 +108,7 @@ class ExponentBuilder {
   explicit ExponentBuilder(const PointTable& table) : table_(table), d_(table.points().field("d")) {}
 
   LawReport build(std::span<const Row> rows) {
-    const std::vector<std::uint64_t> problems = combined_codes(table_, family_facets(table_.algorithms()));
+    const std::vector<std::uint64_t> problems = combined_codes(table_, family_facets());
     using Key = std::tuple<RunIndex, std::size_t, std::uint64_t>;
     std::map<Key, std::vector<std::pair<Row, std::int64_t>>> sweeps;  // rows with their M
     for (const Row row : rows) {

@@ -112,8 +112,7 @@ class PaperTableBuilder {
 
   [[nodiscard]] OwnValue memory_mb(Row row) const {
     if (OwnValue measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
-    const std::int64_t need =
-        required_memory_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms().registry());
+    const std::int64_t need = required_memory_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms());
     if (need == 0) return {};
     return {static_cast<double>(need) / 1e6, Provenance::modeled};
   }

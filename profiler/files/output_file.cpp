@@ -16,7 +16,9 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/model/parse.h"
 #include "profiler/files/file_error.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
@@ -120,15 +122,6 @@ std::string_view header_line(std::string_view text) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-bool has_csv_field(std::string_view line, std::string_view wanted) {
-  while (!line.empty()) {
-    const std::size_t comma = line.find(',');
-    if (line.substr(0, comma) == wanted) return true;
-    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
-  }
-  return false;
-}
-
 bool is_measurements(std::string_view text) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   constexpr std::size_t id_offset = 68;  // byte offset in SQLite's file header; big-endian
@@ -143,7 +136,8 @@ bool is_table(std::string_view text) {
   constexpr std::array<std::string_view, 4> others{"run,name,", "item,status,", "file,state,",
                                                    "device_uuid,measured_at,"};
   const std::string_view header = header_line(text);
-  return has_csv_field(header, "algorithm") ||
+  const std::vector<std::string_view> columns = split_text(header, ',');
+  return std::ranges::find(columns, "algorithm") != columns.end() ||
          std::ranges::any_of(others, [&](std::string_view begin) { return header.starts_with(begin); });
 }
 
@@ -176,19 +170,16 @@ namespace file_kind {
 const FileKind measurements{"an attnscope file", is_measurements};
 const FileKind csv{"an attnscope table", is_table};
 const FileKind json{"a JSON document", is_json};
-const FileKind tiles{"a tile table", is_table};
 const FileKind png{"a PNG image", is_png};
 const FileKind svg{"an SVG image", is_svg};
 const FileKind pdf{"a PDF document", is_pdf};
 
 FileKind for_file_name(const std::filesystem::path& name) {
-  std::string suffix = name.extension().string();
-  for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (suffix == ".png") return png;
-  if (suffix == ".svg") return svg;
-  if (suffix == ".pdf") return pdf;
-  if (suffix == ".csv") return csv;
-  if (suffix == ".json") return json;
+  const std::string suffix = lower_case(name.extension().string());
+  for (const auto& [of_kind, kind] : {std::pair(".png", &png), std::pair(".svg", &svg), std::pair(".pdf", &pdf),
+                                      std::pair(".csv", &csv), std::pair(".json", &json)}) {
+    if (suffix == of_kind) return *kind;
+  }
   return {"a file of that kind", nullptr};
 }
 }  // namespace file_kind
@@ -254,19 +245,10 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
     }
   }
   if (!replaces) return;
-  struct stat made {};
-  const bool changed = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
-  const bool known = ::fstat(descriptor_, &made) == 0;
-  const bool kept = changed || (known && made.st_uid == there.st_uid && made.st_gid == there.st_gid);
-  // If the owner could not be kept, drop the group bits: they were meant for another group.
-  const mode_t wanted = there.st_mode & (kept ? 0777U : 0707U);
-  if (::fchmod(descriptor_, wanted) == 0) return;
-  // File systems without modes give both files the same one.
-  const int error = errno;
-  if (known && (made.st_mode & 0777U) == wanted) return;
-  ::unlink(path_.c_str());
-  ::close(std::exchange(descriptor_, -1));
-  throw write_error(place, error);
+  // If the owner cannot be kept, drop the group bits: they were meant for another group. File systems without modes
+  // give both files the same one.
+  const bool kept = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
+  (void)::fchmod(descriptor_, there.st_mode & (kept ? 0777U : 0707U));
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept

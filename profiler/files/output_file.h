@@ -20,7 +20,7 @@ struct FileKind {
 };
 
 namespace file_kind {
-extern const FileKind measurements, csv, json, tiles, png, svg, pdf;
+extern const FileKind measurements, csv, json, png, svg, pdf;
 /// Returns the kind by file name suffix; an unknown suffix allows overwriting any file.
 [[nodiscard]] FileKind for_file_name(const std::filesystem::path&);
 }  // namespace file_kind

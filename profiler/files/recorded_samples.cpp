@@ -51,8 +51,4 @@ std::vector<std::string> lesson_samples() {
   return sample_paths({main_sample, law_sample, tiles_sample, race_sample, second_sample});
 }
 
-std::vector<std::string> law_samples() {
-  return sample_paths({law_sample});
-}
-
 }  // namespace attnscope

@@ -33,6 +33,5 @@ inline constexpr std::string_view ceilings_sample = "h200-ceilings";
 [[nodiscard]] std::vector<std::string> default_samples();
 /// Samples of the lesson: sweeps, law fits, tile maps and race of the H200; sweeps of the H100, for claims.
 [[nodiscard]] std::vector<std::string> lesson_samples();
-[[nodiscard]] std::vector<std::string> law_samples();
 
 }  // namespace attnscope

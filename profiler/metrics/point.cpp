@@ -21,33 +21,33 @@ template <class E>
 struct EnumName {
   E value;
   std::string_view text;
+  MessageFunction title;
 };
 
 constexpr std::array provenance_names{
-    EnumName<Provenance>{Provenance::measured, "measured"},
-    EnumName<Provenance>{Provenance::derived, "derived"},
-    EnumName<Provenance>{Provenance::modeled, "modeled"},
-    EnumName<Provenance>{Provenance::simulated, "simulated"},
-    EnumName<Provenance>{Provenance::extrapolated, "extrapolated"},
-    EnumName<Provenance>{Provenance::imported, "imported"},
+    EnumName<Provenance>{Provenance::measured, "measured", message_of<msg::provenance::measured>},
+    EnumName<Provenance>{Provenance::derived, "derived", message_of<msg::provenance::derived>},
+    EnumName<Provenance>{Provenance::modeled, "modeled", message_of<msg::provenance::modeled>},
+    EnumName<Provenance>{Provenance::simulated, "simulated", message_of<msg::provenance::simulated>},
+    EnumName<Provenance>{Provenance::extrapolated, "extrapolated", message_of<msg::provenance::extrapolated>},
+    EnumName<Provenance>{Provenance::imported, "imported", message_of<msg::provenance::imported>},
 };
 constexpr std::array disposition_names{
-    EnumName<Disposition>{Disposition::ok, "ok"},
-    EnumName<Disposition>{Disposition::infeasible, "infeasible"},
-    EnumName<Disposition>{Disposition::out_of_memory, "out-of-memory"},
-    EnumName<Disposition>{Disposition::incorrect, "incorrect"},
-    EnumName<Disposition>{Disposition::compile_error, "compile-error"},
-    EnumName<Disposition>{Disposition::timeout, "timeout"},
-    EnumName<Disposition>{Disposition::crashed, "crashed"},
-    EnumName<Disposition>{Disposition::no_counters, "no-counters"},
-    EnumName<Disposition>{Disposition::cancelled, "cancelled"},
+    EnumName<Disposition>{Disposition::ok, "ok", message_of<msg::disposition::ok>},
+    EnumName<Disposition>{Disposition::infeasible, "infeasible", message_of<msg::disposition::infeasible>},
+    EnumName<Disposition>{Disposition::out_of_memory, "out-of-memory", message_of<msg::disposition::out_of_memory>},
+    EnumName<Disposition>{Disposition::incorrect, "incorrect", message_of<msg::disposition::incorrect>},
+    EnumName<Disposition>{Disposition::compile_error, "compile-error", message_of<msg::disposition::compile_error>},
+    EnumName<Disposition>{Disposition::timeout, "timeout", message_of<msg::disposition::timeout>},
+    EnumName<Disposition>{Disposition::crashed, "crashed", message_of<msg::disposition::crashed>},
+    EnumName<Disposition>{Disposition::no_counters, "no-counters", message_of<msg::disposition::no_counters>},
+    EnumName<Disposition>{Disposition::cancelled, "cancelled", message_of<msg::disposition::cancelled>},
 };
+
+/// Names are in the order of the enumerators.
 template <class E, std::size_t n>
-std::string_view name_of(const std::array<EnumName<E>, n>& words, E value) {
-  for (const auto& word : words) {
-    if (word.value == value) return word.text;
-  }
-  return "?";
+const EnumName<E>& name_of(const std::array<EnumName<E>, n>& names, E value) {
+  return names.at(static_cast<std::size_t>(value));
 }
 
 template <class E, std::size_t n>
@@ -72,66 +72,23 @@ constexpr std::array<std::pair<std::uint64_t, MessageFunction>, 8> throttle_word
     {0x100, message_of<msg::throttle::display_clocks>},
 }};
 
-// Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
-double quantile(std::span<const double> sorted, double p) {
-  const double position = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(std::floor(position));
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double fraction = position - std::floor(position);
-  return sorted[below] + (fraction * (sorted[above] - sorted[below]));
-}
-
 }  // namespace
 
 std::string_view to_string(Provenance value) {
-  return name_of(provenance_names, value);
+  return name_of(provenance_names, value).text;
 }
 Message title(Provenance value) {
-  switch (value) {
-    case Provenance::measured:
-      return msg::provenance::measured{};
-    case Provenance::derived:
-      return msg::provenance::derived{};
-    case Provenance::modeled:
-      return msg::provenance::modeled{};
-    case Provenance::simulated:
-      return msg::provenance::simulated{};
-    case Provenance::extrapolated:
-      return msg::provenance::extrapolated{};
-    case Provenance::imported:
-      return msg::provenance::imported{};
-  }
-  return {};
+  return name_of(provenance_names, value).title();
 }
 Result<Provenance, Message> parse_provenance(std::string_view text) {
   return value_of(provenance_names, "provenance", text);
 }
 
 std::string_view to_string(Disposition value) {
-  return name_of(disposition_names, value);
+  return name_of(disposition_names, value).text;
 }
 Message title(Disposition value) {
-  switch (value) {
-    case Disposition::ok:
-      return msg::disposition::ok{};
-    case Disposition::infeasible:
-      return msg::disposition::infeasible{};
-    case Disposition::out_of_memory:
-      return msg::disposition::out_of_memory{};
-    case Disposition::incorrect:
-      return msg::disposition::incorrect{};
-    case Disposition::compile_error:
-      return msg::disposition::compile_error{};
-    case Disposition::timeout:
-      return msg::disposition::timeout{};
-    case Disposition::crashed:
-      return msg::disposition::crashed{};
-    case Disposition::no_counters:
-      return msg::disposition::no_counters{};
-    case Disposition::cancelled:
-      return msg::disposition::cancelled{};
-  }
-  return {};
+  return name_of(disposition_names, value).title();
 }
 Result<Disposition, Message> parse_disposition(std::string_view text) {
   return value_of(disposition_names, "disposition", text);
@@ -160,6 +117,13 @@ Message describe_throttle_reasons(std::uint64_t reasons) {
     all = all.empty() ? word() : msg::throttle::several{.first = std::move(all), .next = word()};
   }
   return all;
+}
+
+double quantile(std::span<const double> sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
 }
 
 std::optional<SampleSummary> summarize(const std::vector<double>& samples) {

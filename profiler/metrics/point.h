@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -144,7 +145,10 @@ struct PointRecord {
   [[nodiscard]] Provenance origin(std::string_view kernel = "all") const;
 };
 
-/// Median and quartiles (linear interpolation between order statistics); relative_spread is (q3 - q1) / median.
+/// Linear interpolation between order statistics (type 7 of Hyndman and Fan 1996). Pre: ascending, not empty.
+[[nodiscard]] double quantile(std::span<const double> sorted, double share);
+
+/// Median and quartiles; relative_spread is (q3 - q1) / median.
 struct SampleSummary {
   double median = 0;
   double q1 = 0;

@@ -152,13 +152,4 @@ std::vector<std::optional<double>> round_values(std::string_view key, const Poin
   return std::vector<std::optional<double>>(std::max<std::size_t>(point.rounds.size(), 1));
 }
 
-std::optional<SampleSummary> summary_over_rounds(std::string_view key, const KernelValues& kernel) {
-  if (kernel.rounds() < 2) return std::nullopt;
-  std::vector<double> there;
-  for (const std::optional<double>& value : round_values(key, kernel)) {
-    if (value) there.push_back(*value);
-  }
-  return there.size() < 2 ? std::nullopt : summarize(there);
-}
-
 }  // namespace attnscope

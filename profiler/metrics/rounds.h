@@ -35,7 +35,5 @@ void for_each_round(const PointRecord&, const std::function<void(int round, std:
 [[nodiscard]] std::vector<std::optional<double>> round_values(std::string_view key, const KernelValues&);
 [[nodiscard]] std::vector<std::optional<double>> round_values(std::string_view key, const PointRecord&,
                                                               std::string_view kernel = "all");
-/// Summary over the rounds; empty if fewer than two have the metric.
-[[nodiscard]] std::optional<SampleSummary> summary_over_rounds(std::string_view key, const KernelValues&);
 
 }  // namespace attnscope

@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
+#include "kernels/model/parse.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -35,13 +34,10 @@ bool sets_tile_side(std::string_view name) {
 Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
   if (word == "auto") return std::optional<TileShape>();
   constexpr int largest = 4096;
-  TileShape tile;
-  const char* const last = word.data() + word.size();
-  const auto rows = std::from_chars(word.data(), last, tile.br);
-  if (rows.ec == std::errc() && rows.ptr != last && *rows.ptr == 'x') {
-    const auto columns = std::from_chars(rows.ptr + 1, last, tile.bc);
-    const bool whole = columns.ec == std::errc() && columns.ptr == last;
-    if (whole && tile.br > 0 && tile.bc > 0 && tile.br <= largest && tile.bc <= largest) return std::optional(tile);
+  const std::vector<std::string_view> sides = split_text(word, 'x');
+  const TileShape tile{parse_number<int>(sides.front()).value_or(0), parse_number<int>(sides.back()).value_or(0)};
+  if (sides.size() == 2 && tile.br > 0 && tile.bc > 0 && tile.br <= largest && tile.bc <= largest) {
+    return std::optional(tile);
   }
   return Failure{make_message("invalid tile '{}'; expected auto or BrxBc, such as 128x64", word)};
 }
@@ -93,39 +89,15 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0;
-  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator, start)) {
-    parts.push_back(trim(text.substr(start, end - start)));
-    start = end + 1;
-  }
-  parts.push_back(trim(text.substr(start)));
+std::vector<std::string_view> trimmed_parts(std::string_view text, char separator) {
+  std::vector<std::string_view> parts = split_text(text, separator);
+  std::ranges::transform(parts, parts.begin(), trim);
   return parts;
 }
 
-// An error in an axis; syntax examples are appended only to syntax errors.
-struct AxisError {
-  Message why;
-  bool syntax = false;
-};
-Failure<AxisError> syntax_failure(Message why) {
-  return {AxisError{.why = std::move(why), .syntax = true}};
-}
-Failure<AxisError> value_failure(Message why) {
-  return {AxisError{.why = std::move(why), .syntax = false}};
-}
-
-Result<std::int64_t, AxisError> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    return value_failure(make_message("{} is too large", shortened(text)));
-  }
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return syntax_failure(make_message("'{}' is not an integer", shortened(text)));
-  }
-  return value;
+Result<std::int64_t, Message> parse_integer(std::string_view text) {
+  if (const auto value = parse_number<std::int64_t>(text)) return *value;
+  return Failure{make_message("'{}' is not an integer, or too large", shortened(text))};
 }
 
 // Returns why `value` is out of range or invalid; empty if it is valid.
@@ -136,46 +108,45 @@ Message out_of_range_error(const AxisDef& kind, std::int64_t value, const Regist
   return kind.rejection_reason(std::to_string(value), registry);
 }
 
-using Numbers = Result<std::vector<std::int64_t>, AxisError>;
+using Numbers = Result<std::vector<std::int64_t>, Message>;
 
 Numbers parse_range(std::string_view text) {
-  const auto parts = split(text, ':');
-  if (parts.size() > 3) return syntax_failure("invalid range; expected [first:last] or [first:last:step]");
+  const auto parts = trimmed_parts(text, ':');
+  if (parts.size() > 3) return Failure<Message>{"invalid range; expected [first:last] or [first:last:step]"};
   std::array<std::int64_t, 3> numbers{0, 0, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = parse_integer(parts[i]);
-    if (!number) return Failure<AxisError>{number.error()};
+    if (!number) return Failure<Message>{number.error()};
     numbers.at(i) = *number;
   }
   const auto [first, last, step] = numbers;
-  if (step < 1) return value_failure(make_message("the step must be at least 1, not {}", step));
+  if (step < 1) return Failure{make_message("the step must be at least 1, not {}", step)};
   if (first > last) {
-    return value_failure(
-        make_message("reversed range: {} is greater than {} (put the smaller value first)", first, last));
+    return Failure{make_message("reversed range: {} is greater than {} (put the smaller value first)", first, last)};
   }
   // Unsigned, because the distance of two 63-bit numbers may overflow.
   const std::uint64_t steps =
       (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step);
   if (steps >= max_axis_values) {  // checked before adding one: there may be 2^64 values
     const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
-    return value_failure(
-        make_message("the range has {} values; the maximum is {} (use a larger step)", count, max_axis_values));
+    return Failure{
+        make_message("the range has {} values; the maximum is {} (use a larger step)", count, max_axis_values)};
   }
   std::vector<std::int64_t> values;
   for (std::uint64_t i = 0; i <= steps; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
   return values;
 }
 
-Failure<AxisError> too_many_values(std::size_t values) {
-  return value_failure(make_message("{} values given; the maximum is {}", values, max_axis_values));
+Failure<Message> too_many_values(std::size_t values) {
+  return Failure{make_message("{} values given; the maximum is {}", values, max_axis_values)};
 }
 
 Numbers parse_list(std::string_view text) {
   std::vector<std::int64_t> values;
-  for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) return syntax_failure("missing value");
+  for (const std::string_view part : trimmed_parts(text, ',')) {
+    if (part.empty()) return Failure<Message>{"missing value"};
     const auto number = parse_integer(part);
-    if (!number) return Failure<AxisError>{number.error()};
+    if (!number) return Failure<Message>{number.error()};
     values.push_back(*number);
   }
   if (values.size() > max_axis_values) return too_many_values(values.size());
@@ -191,24 +162,24 @@ Numbers parse_exponents(std::string_view text) {
   if (!numbers) return numbers;
   for (std::int64_t& value : *numbers) {
     if (value < 0 || value > 62) {
-      return value_failure(make_message("2^{} is out of range; [pow2] takes exponents from 0 to 62", value));
+      return Failure{make_message("2^{} is out of range; [pow2] takes exponents from 0 to 62", value)};
     }
     value = std::int64_t{1} << value;
   }
   return numbers;
 }
 
-Result<Axis, AxisError> parse_values(const AxisDef& kind, std::string_view modifier, std::string_view text,
-                                     const Registry& registry) {
+Result<Axis, Message> parse_values(const AxisDef& kind, std::string_view modifier, std::string_view text,
+                                   const Registry& registry) {
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
     if (!modifier.empty()) {
-      return value_failure(
-          make_message("[{}] does not apply to {}, which is not numeric (remove it)", modifier, kind.name));
+      return Failure{make_message("[{}] does not apply to {}, which is not numeric (remove it)", modifier, kind.name)};
     }
-    for (const std::string_view word : split(text, ',')) {
-      if (word.empty()) return syntax_failure("missing value");
-      if (Message wrong = kind.rejection_reason(word, registry); !wrong.empty()) return value_failure(std::move(wrong));
+    for (const std::string_view word : trimmed_parts(text, ',')) {
+      if (word.empty()) return Failure<Message>{"missing value"};
+      if (Message wrong = kind.rejection_reason(word, registry); !wrong.empty())
+        return Failure<Message>{std::move(wrong)};
       axis.values.emplace_back(word);
     }
     if (axis.values.size() > max_axis_values) return too_many_values(axis.values.size());
@@ -217,10 +188,10 @@ Result<Axis, AxisError> parse_values(const AxisDef& kind, std::string_view modif
   const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
                           : text.find(':') != std::string_view::npos ? parse_range(text)
                                                                      : parse_list(text);
-  if (!numbers) return Failure<AxisError>{numbers.error()};
+  if (!numbers) return Failure<Message>{numbers.error()};
   for (const std::int64_t value : *numbers) {
     if (Message wrong = out_of_range_error(kind, value, registry); !wrong.empty())
-      return value_failure(std::move(wrong));
+      return Failure<Message>{std::move(wrong)};
     axis.values.push_back(std::to_string(value));
   }
   return axis;
@@ -326,14 +297,13 @@ std::vector<std::string> axis_help(const Registry& registry) {
 }
 
 Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry) {
-  const auto fail = [&](Message why, bool syntax = true) -> Failure<Message> {
-    if (syntax)
-      return {make_message("axis '{}': {} (examples: N=1024, N=[1024,2048], N=[1024:4096:1024], N[pow2]=[8,14])",
-                           shortened(text), why)};
+  const auto fail = [&](Message why) -> Failure<Message> {
     return {make_message("axis '{}': {}", shortened(text), why)};
   };
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return fail("missing '='");
+  if (equals == std::string_view::npos) {
+    return fail("missing '=' (examples: N=1024, N=[1024,2048], N=[1024:4096:1024], N[pow2]=[8,14])");
+  }
   std::string_view name = trim(text.substr(0, equals));
   std::string_view values = trim(text.substr(equals + 1));
 
@@ -353,9 +323,9 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
     // long names are not candidates; bounds the edit-distance cost
     const auto near = closest_matches(name.substr(0, 100), names);
     if (!near.empty()) {
-      return fail(make_message("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)), false);
+      return fail(make_message("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)));
     }
-    return fail(make_message("unknown name '{}'; accepted: {}", shortened(name), fmt::join(names, ", ")), false);
+    return fail(make_message("unknown name '{}'; accepted: {}", shortened(name), fmt::join(names, ", ")));
   }
   if (!values.empty() && values.front() == '[') {
     if (values.size() < 2 || values.back() != ']') return fail("missing closing ']'");
@@ -363,8 +333,7 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
   }
   if (values.empty()) return fail("no values given");
   auto axis = parse_values(*kind, modifier, values, registry);
-  if (!axis) return fail(axis.error().why, axis.error().syntax);
-  return std::move(axis).value();
+  return axis ? std::move(axis) : fail(axis.error());
 }
 
 }  // namespace attnscope

@@ -28,7 +28,7 @@ struct Axis {
   std::string name;  ///< canonical spelling, as in axis_definitions()
   std::vector<std::string> values;
 };
-/// Returns an error that names the text, the problem and the accepted values; syntax examples only for syntax errors.
+/// Returns an error that names the text, the problem and the accepted values.
 [[nodiscard]] Result<Axis, Message> parse_axis(std::string_view text, const Registry&);
 
 [[nodiscard]] std::vector<std::string> axis_help(const Registry&);

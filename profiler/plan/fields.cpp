@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <iterator>
@@ -17,6 +16,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
+#include "kernels/model/parse.h"
 #include "messages/facet.h"
 #include "messages/facet_help.h"
 #include "messages/field.h"
@@ -32,23 +32,14 @@ Failure<Message> failure(Message why) {
   return Failure{std::move(why)};
 }
 
-Result<Mask, Message> parse_as(std::string_view text, const Mask& /*like*/) {
-  return parse_mask(text);
-}
-Result<DType, Message> parse_as(std::string_view text, const DType& /*like*/) {
-  return parse_dtype(text);
-}
-Result<Pass, Message> parse_as(std::string_view text, const Pass& /*like*/) {
-  return parse_pass(text);
-}
-Result<GpuOrder, Message> parse_as(std::string_view text, const GpuOrder& /*like*/) {
-  return parse_gpu_order(text);
-}
-Result<CacheState, Message> parse_as(std::string_view text, const CacheState& /*like*/) {
-  return parse_cache_state(text);
-}
-Result<std::string, Message> parse_as(std::string_view text, const std::string& /*like*/) {
-  return std::string(text);
+template <class Member>
+Result<Member, Message> parse_as(std::string_view text) {
+  if constexpr (std::same_as<Member, Mask>) return parse_mask(text);
+  if constexpr (std::same_as<Member, DType>) return parse_dtype(text);
+  if constexpr (std::same_as<Member, Pass>) return parse_pass(text);
+  if constexpr (std::same_as<Member, GpuOrder>) return parse_gpu_order(text);
+  if constexpr (std::same_as<Member, CacheState>) return parse_cache_state(text);
+  if constexpr (std::same_as<Member, std::string>) return std::string(text);
 }
 
 template <class Member>
@@ -89,7 +80,7 @@ Set set(PointSpec& spec, const FieldValue& value) {
   } else if constexpr (field_type_of<Member>() != FieldType::word) {
     target = std::get<Member>(value);
   } else {
-    auto parsed = parse_as(std::get<std::string>(value), target);
+    auto parsed = parse_as<Member>(std::get<std::string>(value));
     if (!parsed) return failure(parsed.error());
     target = std::move(parsed).value();
   }
@@ -212,9 +203,9 @@ FieldValue value_of(const KnobValue& value) {
 }
 
 /// " dropout 0.1 deterministic": the if_set fields that are set.
-std::string set_fields_text(const PointSpec& spec, std::span<const Field> known) {
+std::string set_fields_text(const PointSpec& spec) {
   std::string text;
-  for (const Field& field : known) {
+  for (const Field& field : fields()) {
     if (field.shown != FieldVisibility::if_set || is_fallback(field, spec)) continue;
     const FieldValue value = field.get(spec);
     const bool on = field.type == FieldType::flag && std::get<bool>(value);
@@ -224,6 +215,22 @@ std::string set_fields_text(const PointSpec& spec, std::span<const Field> known)
 }
 
 }  // namespace
+
+std::string_view to_string(CacheState value) {
+  constexpr std::array<std::string_view, 3> words{"cold", "warm", "unknown"};
+  return words.at(static_cast<std::size_t>(value));
+}
+
+std::string_view brief_text(CacheState value) {
+  return value == CacheState::unknown ? "L2 unknown" : to_string(value);
+}
+
+Result<CacheState, Message> parse_cache_state(std::string_view text) {
+  for (const CacheState value : {CacheState::cold, CacheState::warm, CacheState::unknown}) {
+    if (text == to_string(value)) return value;
+  }
+  return Failure{make_message("invalid cache state '{}'; expected cold or warm", text)};
+}
 
 std::span<const Field> point_fields() {
   return fields();
@@ -307,25 +314,16 @@ const FieldPair* field_pair_of(std::string_view field) {
 }
 
 Result<FieldValue, Message> parse_field(const Field& field, std::string_view text) {
-  const auto number = [&](auto value) -> Result<FieldValue, Message> {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size()) {
-      if constexpr (std::floating_point<decltype(value)>) {
-        if (!std::isfinite(value)) return failure(msg::value::not_finite{.field = field.name, .word = text});
-      }
-      return FieldValue(value);
-    }
-    if constexpr (std::floating_point<decltype(value)>) {
-      return failure(msg::value::not_number{.field = field.name, .word = text});
-    } else {
-      return failure(msg::value::not_integer{.field = field.name, .word = text});
-    }
-  };
   switch (field.type) {
     case FieldType::integer:
-      return number(std::int64_t{});
-    case FieldType::real:
-      return number(double{});
+      if (const auto number = parse_number<std::int64_t>(text)) return FieldValue(*number);
+      return failure(msg::value::not_integer{.field = field.name, .word = text});
+    case FieldType::real: {
+      const auto number = parse_number<double>(text);
+      if (number && std::isfinite(*number)) return FieldValue(*number);
+      if (number) return failure(msg::value::not_finite{.field = field.name, .word = text});
+      return failure(msg::value::not_number{.field = field.name, .word = text});
+    }
     case FieldType::flag:
       for (const std::string_view yes : {"yes", "true", "True", "1"}) {
         if (text == yes) return FieldValue(true);
@@ -393,8 +391,8 @@ bool is_fallback(const Field& field, const PointSpec& spec) {
   return field_text(field, spec) == field.fallback;
 }
 
-std::string describe(const PointSpec& spec, std::span<const Field> known) {
-  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), set_fields_text(spec, known),
+std::string describe(const PointSpec& spec) {
+  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), set_fields_text(spec),
                      spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "", describe(spec.knobs),
                      spec.cache == CacheState::cold ? "" : fmt::format(" {}", brief_text(spec.cache)));
 }
@@ -411,7 +409,7 @@ std::string canonical_text(const PointSpec& spec) {
   }
   append(knob_text(raster_knob(), spec.knobs));
   append(field_text(*find_field("cache"), spec));
-  text += set_fields_text(spec, fields());
+  text += set_fields_text(spec);
   constexpr std::array old_knobs{knob::splits, knob::warps, knob::stages};
   for (const std::string_view name : old_knobs) {
     if (const KnobValue* value = spec.knobs.find(name)) append(fmt::format("{} {}", name, to_string(*value)));

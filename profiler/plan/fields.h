@@ -165,7 +165,4 @@ inline constexpr std::string_view auto_value = "auto";
 /// others always, so that new fields and knobs do not change old hashes. Spelling changes elsewhere must not change it.
 [[nodiscard]] std::string canonical_text(const PointSpec&);
 
-/// describe() with these fields; FieldVisibility::if_set fields appear as "name value" if set.
-[[nodiscard]] std::string describe(const PointSpec&, std::span<const Field> fields);
-
 }  // namespace attnscope

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +11,6 @@
 #include "kernels/registry.h"
 
 namespace attnscope {
-
-struct PresetInfo {
-  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law, and those of algorithms
-  Message description;
-};
-[[nodiscard]] std::span<const PresetInfo> presets();
 
 /// Cartesian product of axes, for a set of algorithms.
 struct Grid {
@@ -31,7 +24,13 @@ struct Grid {
   }
 };
 
-/// Returns an empty span for an unknown name.
-[[nodiscard]] std::span<const Grid> preset_grids(std::string_view name);
+struct Preset {
+  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law, and those of algorithms
+  Message description;
+  std::vector<Grid> grids;
+};
+[[nodiscard]] const std::vector<Preset>& presets();
+/// Returns nullptr for an unknown name.
+[[nodiscard]] const Preset* find_preset(std::string_view name);
 
 }  // namespace attnscope

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -14,9 +13,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/model/parse.h"
 #include "kernels/model/pipeline_model.h"
 #include "profiler/plan/fields.h"
-#include "profiler/plan/fnv.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
@@ -42,13 +42,11 @@ std::int64_t ms_of(const PointIndices& places, std::span<const std::int64_t> ms)
 }  // namespace
 
 Result<Shard, Message> parse_shard(std::string_view text) {
-  Shard shard;
-  const char* const end = text.data() + text.size();
-  const auto [slash, no_number] = std::from_chars(text.data(), end, shard.number);
-  if (no_number == std::errc() && slash != end && *slash == '/') {
-    const auto [rest, no_count] = std::from_chars(slash + 1, end, shard.count);
-    const bool in_range = shard.number >= 1 && shard.number <= shard.count && shard.count <= max_shards;
-    if (no_count == std::errc() && rest == end && in_range) return shard;
+  const std::vector<std::string_view> parts = split_text(text, '/');
+  const auto number = parse_number<int>(parts.front());
+  const auto count = parse_number<int>(parts.back());
+  if (parts.size() == 2 && number && count && *number >= 1 && *number <= *count && *count <= max_shards) {
+    return Shard{.number = *number, .count = *count};
   }
   return Failure{make_message("invalid shard '{}'; expected K/N, such as 3/8, with N at most {}", text, max_shards)};
 }

@@ -16,7 +16,6 @@
 #include "kernels/tile_table.h"
 #include "messages/preset.h"
 #include "profiler/plan/fields.h"
-#include "profiler/plan/fnv.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -196,31 +195,19 @@ class SweepExpander {
 // would be an infeasible cell.
 Message unsupported_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
                                 const DeviceLimits& limits, const Registry& registry) {
-  const auto single = [&](std::string_view name) -> const Axis* {
+  const auto is_single = [&](std::string_view name) {
     const auto found = std::ranges::find(request.axes, name, &Axis::name);
-    return found != request.axes.end() && found->values.size() == 1 ? &*found : nullptr;
+    return found != request.axes.end() && found->values.size() == 1;
   };
-  const Axis* d = single(field_name::d);
   const std::vector<AxisDef> kinds = axis_definitions(registry);
-  if (std::ranges::none_of(kinds,
-                           [&](const AxisDef& kind) { return kind.can_be_infeasible && single(kind.name) != nullptr; }))
+  if (std::ranges::none_of(kinds, [&](const AxisDef& kind) { return kind.can_be_infeasible && is_single(kind.name); }))
     return {};
 
   Message first_reason;
-  std::vector<std::string> supported;
   for (const PointSpec& point : points) {
-    const Algorithm& algorithm = *registry.find(point.algorithm);
-    const auto refusal = algorithm.refusal(point.problem, point.config(), limits);
+    const auto refusal = registry.find(point.algorithm)->refusal(point.problem, point.config(), limits);
     if (!refusal || refusal->cause != Refusal::Cause::shape) return {};
     if (first_reason.empty()) first_reason = make_message("{}: {}", describe(point), refusal->reason);
-    for (const int dim : algorithm.facts().head_dims) {
-      if (std::ranges::find(supported, std::to_string(dim)) == supported.end())
-        supported.push_back(std::to_string(dim));
-    }
-  }
-  if (d != nullptr && std::ranges::find(supported, d->values.front()) == supported.end()) {
-    return make_message("d {} is not supported by any algorithm of this sweep; supported: {}", d->values.front(),
-                        fmt::join(supported, ", "));
   }
   return first_reason;
 }
@@ -261,7 +248,7 @@ std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> g
 
 Message unknown_preset(std::string_view name) {
   std::vector<std::string> known;
-  for (const PresetInfo& info : presets()) known.emplace_back(info.name);
+  for (const Preset& preset : presets()) known.emplace_back(preset.name);
   const auto near = closest_matches(name, known);
   if (!near.empty()) return make_message("unknown preset '{}'; did you mean {}?", name, join_or(near));
   return make_message("unknown preset '{}'; available: {}", name, fmt::join(known, ", "));
@@ -271,10 +258,9 @@ Message unknown_preset(std::string_view name) {
 
 Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLimits& limits,
                                      const Registry& registry) {
-  static const Grid free_axes;
-  const auto preset = std::ranges::find(presets(), request.preset, &PresetInfo::name);
-  const bool named = !request.preset.empty();
-  if (named && preset == presets().end()) return Error{unknown_preset(request.preset)};
+  static const Preset free_axes{"custom", msg::preset::free_axes{}, {Grid()}};
+  const Preset* const preset = request.preset.empty() ? &free_axes : find_preset(request.preset);
+  if (preset == nullptr) return Error{unknown_preset(request.preset)};
   if (Message wrong = axis_overlap(request.axes); !wrong.empty()) return Error{std::move(wrong)};
   const std::vector<AxisDef> kinds = axis_definitions(registry);
   std::vector<std::string> wanted = request.algorithms;
@@ -287,9 +273,8 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
   }
 
   SweepExpander expander(limits, registry, request);
-  const std::span<const Grid> grids = named ? preset_grids(request.preset) : std::span(&free_axes, 1);
-  for (const Grid& grid : grids) {
-    std::vector<std::string> names = algorithms_of(grid, grids, wanted, registry);
+  for (const Grid& grid : preset->grids) {
+    std::vector<std::string> names = algorithms_of(grid, preset->grids, wanted, registry);
     if (names.empty()) continue;
     std::vector<Axis> axes;
     for (const std::string_view text : grid.axes) overlay(axes, *parse_axis(text, registry));
@@ -299,30 +284,14 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
   }
 
   SweepPlan plan;
-  plan.preset = named ? request.preset : "custom";
-  plan.description = named ? preset->description : msg::preset::free_axes{};
+  plan.preset = preset->name;
+  plan.description = preset->description;
   plan.points = expander.take();
   if (Message wrong = unsupported_value_error(request, plan.points, limits, registry); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
   if (wanted.empty()) drop_unsupported_algorithms(plan.points, limits, registry);
   return plan;
-}
-
-Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry& registry) {
-  if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
-  const std::vector<AxisDef> kinds = axis_definitions(registry);
-  PartialPoint draft;
-  for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
-    if (axis.values.size() != 1) {
-      return Error{make_message("axis {} has {} values; a point takes one", axis.name, axis.values.size())};
-    }
-    std::ranges::find(kinds, axis.name, &AxisDef::name)->set(draft, axis.values.front());
-  }
-  PointSpec spec = draft.spec;
-  if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{std::move(wrong)};
-  if (!algorithm.empty()) spec.algorithm = std::move(algorithm);
-  return spec;
 }
 
 Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState default_cache, const DeviceLimits& limits,

@@ -38,10 +38,6 @@ struct SweepRequest {
 /// the sweep can run it.
 [[nodiscard]] Result<SweepPlan, Message> make_plan(const SweepRequest&, const DeviceLimits&, const Registry&);
 
-/// Returns the point that single-valued axes describe, for imported numbers: `algorithm` may be unregistered, and tile
-/// sides without an axis are 0.
-[[nodiscard]] Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry&);
-
 /// Returns the point that single-valued axes describe on that device; the rest is chosen as in a sweep. An infeasible
 /// configuration is not an error here.
 [[nodiscard]] Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState default_cache,

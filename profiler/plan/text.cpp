@@ -121,17 +121,6 @@ std::string markup(std::string_view text) {
   return safe;
 }
 
-std::string escape_markup_lines(std::string_view text) {
-  std::string safe;
-  while (true) {
-    const std::size_t end = text.find('\n');
-    safe += markup(text.substr(0, end));
-    if (end == std::string_view::npos) return safe;
-    safe += '\n';
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::vector<std::string> closest_matches(std::string_view word, std::span<const std::string> candidates,
                                          std::size_t limit) {
   const std::string wanted = lower_case(word);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,12 @@ namespace attnscope {
 
 /// Escapes text for HTML, SVG and XML, including attribute values. Applies printable() first.
 [[nodiscard]] std::string markup(std::string_view text);
-/// markup() of each line; line breaks are kept.
-[[nodiscard]] std::string escape_markup_lines(std::string_view text);
+
+inline constexpr std::uint64_t fnv_basis = 0xcbf29ce484222325ULL;
+/// 64-bit FNV-1a.
+[[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t basis = fnv_basis) {
+  for (const char c : text) basis = (basis ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return basis;
+}
 
 }  // namespace attnscope

@@ -9,10 +9,8 @@
 #include <initializer_list>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <tuple>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -24,6 +22,7 @@
 namespace attnscope::analysis {
 namespace {
 
+/// Sorts the values by order and id; equal values get one code.
 void sort_codes(CodeColumn& column) {
   std::vector<std::uint32_t> order(column.values.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -34,69 +33,39 @@ void sort_codes(CodeColumn& column) {
   });
   std::vector<std::uint32_t> place(order.size());
   std::vector<FacetValue> values;
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    place[order[i]] = i;
-    values.push_back(std::move(column.values[order[i]]));
+  for (const std::uint32_t code : order) {
+    FacetValue& value = column.values[code];
+    const bool again = !values.empty() && values.back().order == value.order && values.back() == value;
+    if (!again) values.push_back(std::move(value));
+    place[code] = static_cast<std::uint32_t>(values.size() - 1);
   }
   column.values = std::move(values);
   for (std::uint32_t& code : column.codes) code = place[code];
 }
 
-/// Field keys of one row, zero-padded; groups have at most three fields.
-using Keys = std::array<std::uint64_t, 3>;
-
-/// The hash order does not matter, because values are sorted later.
-struct KeysHash {
-  std::size_t operator()(const Keys& keys) const {
-    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio (Knuth)
-    std::uint64_t hash = 0;
-    for (const std::uint64_t key : keys) {
-      hash = (hash ^ key) * golden;
-      hash ^= hash >> 32U;
-    }
-    return hash;
-  }
-};
-
-template <class Key>
-using CodeMap = std::conditional_t<std::is_same_v<Key, Keys>, std::unordered_map<Keys, std::uint32_t, KeysHash>,
-                                   std::map<Key, std::uint32_t>>;
-
-/// Codes the rows by `project(row)`; `describe` makes the FacetValue of the first row with a key.
-template <class Project, class Describe>
-CodeColumn encode(const PointTable& table, const Project& project, const Describe& describe) {
-  using Key = std::decay_t<std::invoke_result_t<Project, Row>>;
+/// Codes the rows by `key_of(row)`; `describe` makes the FacetValue of the first row with a key.
+template <class Key, class Describe>
+CodeColumn encode(const PointTable& table, const Key& key_of, const Describe& describe) {
   CodeColumn column;
   column.codes.reserve(table.size());
-  CodeMap<Key> known;
-  const typename CodeMap<Key>::value_type* last = nullptr;
+  std::unordered_map<std::uint64_t, std::uint32_t> known;
+  std::uint64_t last = 0;
   for (Row row = 0; row < table.size(); ++row) {
-    decltype(auto) key = project(row);
-    if (last == nullptr || last->first != key) {  // adjacent rows are often equal
+    const std::uint64_t key = key_of(row);
+    if (row == 0 || key != last) {  // adjacent rows are often equal
       const auto [place, first] = known.try_emplace(key, static_cast<std::uint32_t>(column.values.size()));
       if (first) column.values.push_back(describe(row));
-      last = &*place;
+      column.codes.push_back(place->second);
+    } else {
+      column.codes.push_back(column.codes.back());
     }
-    column.codes.push_back(last->second);
+    last = key;
   }
   sort_codes(column);
   return column;
 }
 
-/// Codes the rows by all named fields; `value` gets a point in which only these are set.
-template <class Value>
-CodeColumn encode_fields(const PointTable& table, std::span<const std::string_view> names, const Value& value) {
-  std::vector<const FieldColumn*> columns;
-  for (const std::string_view name : names) columns.push_back(&table.points().field(name));
-  const auto keys = [&](Row row) {
-    Keys all{};
-    std::ranges::transform(columns, all.begin(), [row](const FieldColumn* column) { return column->key(row); });
-    return all;
-  };
-  return encode(table, keys, [&](Row row) { return value(table.points().spec(row, names)); });
-}
-
-double order_of(const attnscope::Field& field, const PointSpec& spec, const Algorithms& algorithms) {
+double order_of(const attnscope::Field& field, const PointSpec& spec, const Registry& algorithms) {
   if (field.role == FieldRole::algorithm) return static_cast<double>(algorithms.place(spec.algorithm));
   if (field.order != nullptr) return field.order(spec);
   const attnscope::FieldValue value = field.get(spec);
@@ -106,7 +75,7 @@ double order_of(const attnscope::Field& field, const PointSpec& spec, const Algo
   return static_cast<double>(std::ranges::find(field.words, std::get<std::string>(value)) - field.words.begin());
 }
 
-FacetValue value_of(const attnscope::Field& field, const PointSpec& spec, const Algorithms& algorithms) {
+FacetValue value_of(const attnscope::Field& field, const PointSpec& spec, const Registry& algorithms) {
   FacetValue value{order_of(field, spec, algorithms), short_text(field, spec)};
   const std::string whole = field_text(field, spec);
   if (field.brief != nullptr && whole != value.text && whole != field.fallback) value.full = whole;
@@ -114,22 +83,26 @@ FacetValue value_of(const attnscope::Field& field, const PointSpec& spec, const 
 }
 
 CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) {
-  const auto value = [&](const PointSpec& spec) { return value_of(field, spec, table.algorithms()); };
-  if (!field.parts.empty()) return encode_fields(table, field.parts, value);
-  if (field.role != FieldRole::knob) return encode_fields(table, std::array{field.name}, value);
-  const PointColumns::KnobsColumn& given = table.points().knobs();
-  std::vector<std::string> texts;  // indexed by knobs code; several codes can have equal text
-  PointSpec spec;
-  for (const Knobs& knobs : given.values()) {
-    spec.knobs = knobs;
-    texts.push_back(field_text(field, spec));
+  if (field.role == FieldRole::knob) {
+    const PointColumns::KnobsColumn& knobs = table.points().knobs();
+    return encode(
+        table, [&](Row row) { return knobs.code(row); },
+        [&](Row row) {
+          PointSpec spec;
+          spec.knobs = knobs[row];
+          return value_of(field, spec, table.algorithms());
+        });
   }
-  return encode(
-      table, [&](Row row) -> std::string_view { return texts[given.code(row)]; },
-      [&](Row row) {
-        spec.knobs = given[row];
-        return value(spec);
-      });
+  const std::vector<std::string_view> names = field.parts.empty() ? std::vector{field.name} : field.parts;
+  std::vector<const FieldColumn*> columns;
+  for (const std::string_view name : names) columns.push_back(&table.points().field(name));
+  const auto key_of = [&](Row row) {
+    std::uint64_t key = 0;
+    for (const FieldColumn* column : columns) key = key * column->distinct() + column->key(row);
+    return key;
+  };
+  return encode(table, key_of,
+                [&](Row row) { return value_of(field, table.points().spec(row, names), table.algorithms()); });
 }
 
 PointAxis axis_of(const attnscope::Field& field) {
@@ -153,28 +126,28 @@ PointAxis axis_of(const attnscope::Field& field) {
 
 /// Devices by id, so that two GPUs of one model differ. Labels simulated and imported devices with their provenance.
 CodeColumn encode_devices(const PointTable& table) {
-  const auto device = [&](Row row) {
-    const Run& run = table.run(row);
-    return std::tuple(run.provenance, std::string_view(run.device_name), std::string_view(run.device_id));
-  };
-  return encode(table, device, [&](Row row) {
-    const Run& run = table.run(row);
-    const std::string title = device_title(table, table.run_index(row));
-    const bool measured = run.provenance == Provenance::measured;
-    if (measured) return FacetValue{0, title};
-    return FacetValue{static_cast<double>(run.provenance) + 1,
-                      fmt::format("{} {}", text(attnscope::title(run.provenance)), title),
-                      fmt::format("{} {}", to_string(run.provenance), title)};
-  });
+  return encode(
+      table, [&](Row row) { return table.run_index(row); },
+      [&](Row row) {
+        const Run& run = table.run(row);
+        const std::string title = device_title(table, table.run_index(row));
+        const bool measured = run.provenance == Provenance::measured;
+        if (measured) return FacetValue{0, title};
+        return FacetValue{static_cast<double>(run.provenance) + 1,
+                          fmt::format("{} {}", text(attnscope::title(run.provenance)), title),
+                          fmt::format("{} {}", to_string(run.provenance), title)};
+      });
 }
 
 /// n_q; points with n_q = n_k share one value, "N".
 FacetPtr queries_facet() {
   constexpr std::string_view as_keys = "N";
   const auto encode_queries = [as_keys](const PointTable& table) {
-    const auto queries = [&](Row row) { return table.n_q(row) == table.n_k(row) ? 0 : table.n_q(row); };
+    const auto queries = [&](Row row) -> std::uint64_t {
+      return table.n_q(row) == table.n_k(row) ? 0 : static_cast<std::uint64_t>(table.n_q(row));
+    };
     return encode(table, queries, [&](Row row) {
-      const std::int64_t count = queries(row);
+      const std::uint64_t count = queries(row);
       return FacetValue{static_cast<double>(count), count == 0 ? std::string(as_keys) : fmt::to_string(count)};
     });
   };
@@ -189,23 +162,22 @@ FacetPtr queries_facet() {
 }
 
 /// Facet of a single field whose group is partly on an axis.
-FacetPtr single_field_facet(std::string_view name, std::span<const attnscope::Field> fields) {
-  return name == field_name::n_q ? queries_facet()
-                                 : axis_of(*std::ranges::find(fields, name, &attnscope::Field::name)).facet;
+FacetPtr single_field_facet(std::string_view name) {
+  return name == field_name::n_q ? queries_facet() : axis_of(*find_field(name)).facet;
 }
 
 void move_to_front(std::vector<PointAxis>& axes, std::initializer_list<std::string_view> keys) {
   std::ranges::stable_sort(axes, {}, [&](const PointAxis& axis) { return std::ranges::find(keys, axis.key()); });
 }
 
-std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
+std::vector<PointAxis> grouped_axes(std::span<const Knob> knobs = known_algorithms().knobs()) {
   std::vector<PointAxis> axes;
   axes.push_back({.facet = std::make_shared<const Facet>(Facet{.key = std::string(device_facet_key),
                                                                .label = msg::facet::device{},
                                                                .help = msg::facet_help::device{},
                                                                .encode = encode_devices})});
   for (const attnscope::Field& group : field_groups()) axes.push_back(axis_of(group));
-  std::vector<attnscope::Field> alone = fields_and_knobs(fields, algorithms.knobs());
+  std::vector<attnscope::Field> alone = fields_and_knobs(point_fields(), knobs);
   std::erase_if(alone, [](const attnscope::Field& field) { return group_of(field.name) != nullptr; });
   // std::stable_partition, because clang 14 does not compile gcc 12's std::ranges::subrange.
   std::stable_partition(alone.begin(), alone.end(),
@@ -276,8 +248,8 @@ const attnscope::Field* group_of(std::string_view field) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields) {
-  std::vector<PointAxis> axes = grouped_axes(Algorithms(), fields);
+std::vector<FacetPtr> curve_facets() {
+  std::vector<PointAxis> axes = grouped_axes({});
   std::erase_if(axes, [](const PointAxis& axis) {
     return axis.key() == device_facet_key || axis.covers_field(field_name::algorithm) ||
            axis.covers_field(field_name::n_k);
@@ -287,17 +259,17 @@ std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields) {
   return facets_of(axes);
 }
 
-std::vector<FacetPtr> map_facets(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
-  return facets_of(grouped_axes(algorithms, fields));
+std::vector<FacetPtr> map_facets() {
+  return facets_of(grouped_axes());
 }
 
 bool PointAxis::covers_field(std::string_view name) const {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::vector<PointAxis> point_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
-  std::vector<PointAxis> axes = grouped_axes(algorithms, fields);
-  for (const attnscope::Field& field : fields) {
+std::vector<PointAxis> point_axes() {
+  std::vector<PointAxis> axes = grouped_axes();
+  for (const attnscope::Field& field : point_fields()) {
     if (group_of(field.name) == nullptr) continue;
     axes.push_back(axis_of(field));
     if (field.name != field_name::n_q) continue;
@@ -314,31 +286,30 @@ const PointAxis* find_axis(std::span<const PointAxis> axes, std::string_view key
   return found == axes.end() ? nullptr : &*found;
 }
 
-std::vector<FacetPtr> fixed_facets(std::span<const PointAxis> axes, const Algorithms& algorithms,
-                                   std::span<const attnscope::Field> fields) {
+std::vector<FacetPtr> fixed_facets(std::span<const PointAxis> axes) {
   const auto taken = [&](std::string_view name) {
     return std::ranges::any_of(axes, [&](const PointAxis& axis) { return axis.covers_field(name); });
   };
   std::vector<FacetPtr> facets;
-  for (const PointAxis& group : grouped_axes(algorithms, fields)) {
+  for (const PointAxis& group : grouped_axes()) {
     if (find_axis(axes, group.key()) != nullptr) continue;
     if (std::ranges::none_of(group.names, taken)) {
       facets.push_back(group.facet);
       continue;
     }
     for (const std::string& name : group.names) {
-      if (!taken(name)) facets.push_back(single_field_facet(name, fields));
+      if (!taken(name)) facets.push_back(single_field_facet(name));
     }
   }
   return facets;
 }
 
-std::vector<FacetPtr> all_map_facets(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
+std::vector<FacetPtr> all_map_facets() {
   std::vector<FacetPtr> facets;
-  for (const PointAxis& group : grouped_axes(algorithms, fields)) {
+  for (const PointAxis& group : grouped_axes()) {
     facets.push_back(group.facet);
     if (group.names.size() < 2) continue;
-    for (const std::string& name : group.names) facets.push_back(single_field_facet(name, fields));
+    for (const std::string& name : group.names) facets.push_back(single_field_facet(name));
   }
   return facets;
 }
@@ -347,21 +318,14 @@ FacetPtr combined_facet(const PointAxis& a, const PointAxis& b) {
   const auto encode_both = [first = a.facet, second = b.facet](const PointTable& table) {
     const CodeColumn& x = table.codes(*first);
     const CodeColumn& y = table.codes(*second);
-    return encode(
-        table, [&](Row row) { return std::pair(x.codes[row], y.codes[row]); },
-        [&](Row row) {
-          const double place = static_cast<double>(x.codes[row]) * static_cast<double>(y.values.size()) + y.codes[row];
-          return FacetValue{place, fmt::format("{} | {}", x.values[x.codes[row]].id(), y.values[y.codes[row]].id())};
-        });
+    const auto key_of = [&](Row row) { return std::uint64_t{x.codes[row]} * y.values.size() + y.codes[row]; };
+    return encode(table, key_of, [&](Row row) {
+      return FacetValue{static_cast<double>(key_of(row)),
+                        fmt::format("{} | {}", x.values[x.codes[row]].id(), y.values[y.codes[row]].id())};
+    });
   };
   return std::make_shared<const Facet>(
       Facet{fmt::format("{} | {}", a.key(), b.key()), a.facet->label, a.facet->help, encode_both});
-}
-
-std::vector<attnscope::Field> table_fields(const PointTable& table) {
-  std::vector<attnscope::Field> fields;
-  for (const FieldColumn& column : table.points().fields()) fields.push_back(column.field());
-  return fields;
 }
 
 FacetPtr key_length_facet() {

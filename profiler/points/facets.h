@@ -37,10 +37,9 @@ using FacetPtr = std::shared_ptr<const Facet>;
 
 /// Facets on which all points of a curve over N agree, in selection order. No knobs: a curve may mix the knobs that its
 /// algorithm chose.
-[[nodiscard]] std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields = point_fields());
-/// Facets on which all points of a tile map agree: every field except the tile, and every knob of the algorithms.
-[[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::known(),
-                                               std::span<const attnscope::Field> fields = point_fields());
+[[nodiscard]] std::vector<FacetPtr> curve_facets();
+/// Facets on which all points of a tile map agree: every field except the tile, and every knob of the known algorithms.
+[[nodiscard]] std::vector<FacetPtr> map_facets();
 /// Key of the device facet, the only one that is neither a field nor a knob.
 inline constexpr std::string_view device_facet_key = "device";
 
@@ -54,21 +53,16 @@ struct PointAxis {
   [[nodiscard]] bool covers_field(std::string_view name) const;
 };
 /// Every field and knob, and the groups N, batch x heads and tile.
-[[nodiscard]] std::vector<PointAxis> point_axes(const Algorithms& = Algorithms::known(),
-                                                std::span<const attnscope::Field> fields = point_fields());
+[[nodiscard]] std::vector<PointAxis> point_axes();
 /// Returns nullptr for an unknown key.
 [[nodiscard]] const PointAxis* find_axis(std::span<const PointAxis>, std::string_view key);
 /// Facets of all fields and knobs that none of the axes covers. If an axis covers part of a field group, the other
 /// fields of the group become separate facets.
-[[nodiscard]] std::vector<FacetPtr> fixed_facets(std::span<const PointAxis> axes,
-                                                 const Algorithms& = Algorithms::known(),
-                                                 std::span<const attnscope::Field> fields = point_fields());
+[[nodiscard]] std::vector<FacetPtr> fixed_facets(std::span<const PointAxis> axes);
 /// All facets that fixed_facets() can return.
-[[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::known(),
-                                                   std::span<const attnscope::Field> fields = point_fields());
+[[nodiscard]] std::vector<FacetPtr> all_map_facets();
 /// Facet whose values are the occurring pairs of values of both axes.
 [[nodiscard]] FacetPtr combined_facet(const PointAxis& a, const PointAxis& b);
-[[nodiscard]] std::vector<attnscope::Field> table_fields(const PointTable&);
 
 /// N of keys, and the tile: the facets that vary within a curve and a tile map.
 [[nodiscard]] FacetPtr key_length_facet();

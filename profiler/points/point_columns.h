@@ -79,25 +79,23 @@ using Words = DictionaryColumn<std::string, dictionary_key::itself>;
 
 class FieldColumn {
  public:
-  explicit FieldColumn(const Field& field);
+  explicit FieldColumn(const Field& field) : field_(&field) {}
 
-  void push(const PointSpec&);
-  void append(const FieldColumn& from, std::span<const Row> rows);
+  void push(const PointSpec& spec) { values_.push(field_->get(spec)); }
+  void append(const FieldColumn& from, std::span<const Row> rows) { values_.append(from.values_, rows); }
 
   [[nodiscard]] const Field& field() const { return *field_; }
-  [[nodiscard]] FieldValue value(Row) const;
+  [[nodiscard]] const FieldValue& value(Row row) const { return values_[row]; }
   /// Equal for equal values of this column.
-  [[nodiscard]] std::uint64_t key(Row) const;
-  [[nodiscard]] std::int64_t number(Row row) const { return std::get<Numbers>(held_)[row]; }
-  [[nodiscard]] const std::string& text_value(Row row) const { return std::get<Words>(held_)[row]; }
+  [[nodiscard]] std::uint64_t key(Row row) const { return values_.code(row); }
+  /// Number of different values.
+  [[nodiscard]] std::size_t distinct() const { return values_.values().size(); }
+  [[nodiscard]] std::int64_t number(Row row) const { return std::get<std::int64_t>(value(row)); }
+  [[nodiscard]] const std::string& text_value(Row row) const { return std::get<std::string>(value(row)); }
 
  private:
-  using Numbers = std::vector<std::int64_t>;
-  using Reals = std::vector<double>;
-  using Flags = std::vector<bool>;
-
   const Field* field_;
-  std::variant<Numbers, Reals, Flags, Words> held_;  ///< in the order of FieldType
+  DictionaryColumn<FieldValue, dictionary_key::itself> values_;
 };
 
 class KernelColumns {
@@ -111,9 +109,6 @@ class KernelColumns {
   [[nodiscard]] std::optional<EvaluatedMetric> stored(std::uint32_t place, std::string_view name) const;
   [[nodiscard]] std::optional<SampleSummary> times(std::uint32_t place) const;
   [[nodiscard]] Provenance origin(std::uint32_t place) const { return static_cast<Provenance>(origins_[place]); }
-  /// Returns true if two kernels have equal values.
-  [[nodiscard]] static bool same(const KernelColumns& a, std::uint32_t place_in_a, const KernelColumns& b,
-                                 std::uint32_t place_in_b);
 
  private:
   /// One metric of all kernels, starting at the first kernel that has it.
@@ -145,9 +140,9 @@ class PointColumns;
 /// One kernel of a row, or the sum of its kernels: over all rounds, or of one round.
 class RowKernel final : public KernelValues {
  public:
-  RowKernel(const PointColumns& columns, Row row, std::uint32_t place) : columns_(&columns), row_(row), place_(place) {}
-  /// `round_kernel`: index in the kernels of all rounds.
-  RowKernel(const PointColumns& columns, Row row, std::uint32_t place, std::uint32_t round_kernel)
+  /// `round_kernel`: index in the kernels of all rounds; none: the kernel over all rounds.
+  RowKernel(const PointColumns& columns, Row row, std::uint32_t place,
+            std::optional<std::uint32_t> round_kernel = std::nullopt)
       : columns_(&columns), row_(row), place_(place), round_kernel_(round_kernel) {}
 
   [[nodiscard]] const std::string& name() const;
@@ -179,43 +174,39 @@ struct RoundClock {
 
 class PointColumns {
  public:
-  /// The fields describe points completely except for knobs. The field table must outlive the columns.
-  explicit PointColumns(std::span<const Field> fields = point_fields());
+  PointColumns() : fields_(point_fields().begin(), point_fields().end()) {}
 
   /// `place`: index in the run's plan. `id`: row id in its file.
   void add(const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
   /// Appends rows of other columns with the same fields, in this order.
   void add(const PointColumns& from, std::span<const Row> rows);
 
-  [[nodiscard]] Row size() const { return static_cast<Row>(dispositions_.size()); }
-  [[nodiscard]] bool empty() const { return dispositions_.empty(); }
+  [[nodiscard]] Row size() const { return static_cast<Row>(rows_.size()); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
 
   /// Reconstructs the specification.
   [[nodiscard]] PointSpec spec(Row) const;
   /// Reconstructs only these fields; knobs only if `fields` is empty.
   [[nodiscard]] PointSpec spec(Row, std::span<const std::string_view> fields) const;
   [[nodiscard]] std::span<const FieldColumn> fields() const { return fields_; }
-  [[nodiscard]] std::span<const Field> field_table() const { return field_table_; }
-  /// Returns nullptr for an unknown name.
-  [[nodiscard]] const FieldColumn* find_field(std::string_view name) const;
   /// Throws std::logic_error for an unknown name.
   [[nodiscard]] const FieldColumn& field(std::string_view name) const;
   using KnobsColumn = DictionaryColumn<Knobs, dictionary_key::entries>;
   [[nodiscard]] const KnobsColumn& knobs() const { return knobs_; }
 
-  [[nodiscard]] Disposition disposition(Row row) const { return static_cast<Disposition>(dispositions_[row]); }
+  [[nodiscard]] Disposition disposition(Row row) const { return rows_[row].disposition; }
   [[nodiscard]] const Message& reason(Row row) const { return reasons_[row]; }
   /// PointRecord::origin() of kernel "all".
-  [[nodiscard]] Provenance origin(Row row) const { return static_cast<Provenance>(origins_[row]); }
-  [[nodiscard]] bool throttled(Row row) const { return throttled_[row]; }
+  [[nodiscard]] Provenance origin(Row row) const { return rows_[row].origin; }
+  [[nodiscard]] bool throttled(Row row) const { return rows_[row].throttled; }
   /// ClockReading::throttle_reasons; 0 if not read.
-  [[nodiscard]] std::uint64_t throttle_reasons(Row row) const { return throttle_reasons_[row]; }
+  [[nodiscard]] std::uint64_t throttle_reasons(Row row) const { return rows_[row].throttle_reasons; }
   /// ClockReading::sm_clock_hz over all rounds; 0 if not read.
-  [[nodiscard]] double sm_clock_hz(Row row) const { return sm_clocks_[row]; }
+  [[nodiscard]] double sm_clock_hz(Row row) const { return rows_[row].sm_clock_hz; }
   /// Index in the run's plan; 0 if unknown.
-  [[nodiscard]] std::uint32_t place(Row row) const { return places_[row]; }
+  [[nodiscard]] std::uint32_t place(Row row) const { return rows_[row].place; }
   /// Row id in its file; 0 if none.
-  [[nodiscard]] std::int64_t id(Row row) const { return ids_[row]; }
+  [[nodiscard]] std::int64_t id(Row row) const { return rows_[row].id; }
   /// Digests of the compiled launches (LaunchRecord::digest), separated by spaces; empty if unknown.
   [[nodiscard]] const std::string& sources(Row row) const { return sources_[row]; }
 
@@ -235,43 +226,35 @@ class PointColumns {
   /// Kernel "all"; empty if the point has none.
   [[nodiscard]] std::optional<RowKernel> sum(Row) const;
 
-  /// Returns true if two rows are equal in all fields and values.
+  /// Returns true if two rows have the same specification, outcome and times, as copies of one measurement have.
   [[nodiscard]] static bool same(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
 
  private:
   friend class RowKernel;
 
-  /// Rounds of a row with several rounds: range in `rounds_`.
-  struct RowRounds {
-    Row row = 0;
-    std::uint32_t begin = 0;
-    std::uint32_t count = 0;
+  struct RowValues {
+    std::int64_t id = 0;
+    std::uint64_t throttle_reasons = 0;
+    double sm_clock_hz = 0;
+    std::uint32_t place = 0;
+    Disposition disposition = Disposition::ok;
+    Provenance origin = Provenance::measured;
+    bool throttled = false;
   };
-  /// Returns nullptr for a row with one round.
-  [[nodiscard]] const RowRounds* rounds_of(Row row) const;
-  void add_rounds(const PointRecord&);
-  void add_rounds(const PointColumns& from, Row row_of_from);
-  [[nodiscard]] std::optional<std::uint32_t> kernel_index(Row row, std::string_view name) const;
-  [[nodiscard]] static bool equal_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
+  /// Number of rounds; 0 for a row with one round.
+  [[nodiscard]] std::uint32_t round_count(Row row) const { return rounds_begin_[row + 1] - rounds_begin_[row]; }
 
-  std::span<const Field> field_table_;
   std::vector<FieldColumn> fields_;
   KnobsColumn knobs_;
-  std::vector<std::uint8_t> dispositions_;
+  std::vector<RowValues> rows_;
   DictionaryColumn<Message, dictionary_key::words> reasons_;
-  std::vector<std::uint8_t> origins_;
-  std::vector<bool> throttled_;
-  std::vector<std::uint64_t> throttle_reasons_;
   Words sources_;
   Launches launches_;
-  std::vector<std::uint32_t> places_;
-  std::vector<std::int64_t> ids_;
-  std::vector<double> sm_clocks_;
 
   std::vector<std::uint32_t> kernels_begin_{0};  ///< start index by row, and the end
   KernelColumns kernels_;
 
-  std::vector<RowRounds> rows_with_rounds_;  ///< ascending; rows with several rounds only
+  std::vector<std::uint32_t> rounds_begin_{0};  ///< start index in `rounds_` by row, and the end
   std::vector<RoundClock> rounds_;
   std::vector<std::uint32_t> round_kernels_begin_{0};  ///< start index by round, and the end
   KernelColumns round_kernels_;

@@ -22,7 +22,6 @@ namespace attnscope::analysis {
 namespace {
 
 using Term = PointQuery::Term;
-using ComparisonOp = PointQuery::ComparisonOp;
 
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view operators = ":=<>";
@@ -58,20 +57,12 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-std::string_view operator_text(ComparisonOp op) {
-  constexpr std::array<std::string_view, 5> all{":", "<", "<=", ">", ">="};
-  return all.at(static_cast<std::size_t>(op));
-}
-
-/// Returns the operator and its length.
-std::pair<ComparisonOp, std::size_t> parse_operator(std::string_view text) {
-  const bool equals = text.size() > 1 && text[1] == '=';
-  if (text[0] == '<')
-    return equals ? std::pair{ComparisonOp::at_most, std::size_t{2}} : std::pair{ComparisonOp::less, std::size_t{1}};
-  if (text[0] == '>')
-    return equals ? std::pair{ComparisonOp::at_least, std::size_t{2}}
-                  : std::pair{ComparisonOp::greater, std::size_t{1}};
-  return {ComparisonOp::is, 1};
+/// Returns the operator at the beginning of the text; ":" for '=', too.
+std::string_view operator_of(std::string_view text) {
+  for (const std::string_view op : {"<=", ">=", "<", ">"}) {
+    if (text.starts_with(op)) return op;
+  }
+  return ":";
 }
 
 /// Parses "4096" or "1e9"; empty if not a finite number.
@@ -140,8 +131,8 @@ class TermParser {
       term.words = {lower_case(bare)};
       return term;
     }
-    const auto [op, length] = parse_operator(word.substr(at));
-    term.op = op;
+    term.op = operator_of(word.substr(at));
+    const std::size_t length = term.op.size();
     const std::string name = unquoted(word.substr(0, at));
     const std::string_view values = word.substr(at + length);
     if (name.empty())
@@ -167,13 +158,12 @@ class TermParser {
   static Result<Term, Message> field_term(Term term, const QueryField& field, const std::string& name,
                                           std::string_view values) {
     term.field = field.name;
-    const bool compares = term.op != ComparisonOp::is;
+    const bool compares = term.op != ":";
     if (compares && !field.number) {
-      return Failure{
-          make_message("{0} is not numeric, so {1} does not apply; use {0}:VALUE", name, operator_text(term.op))};
+      return Failure{make_message("{0} is not numeric, so {1} does not apply; use {0}:VALUE", name, term.op)};
     }
     const std::vector<std::string_view> all = split(values, ",", true);
-    if (compares && all.size() > 1) return Failure{make_message("{} takes one number", operator_text(term.op))};
+    if (compares && all.size() > 1) return Failure{make_message("{} takes one number", term.op)};
     for (const std::string_view each : all) {
       const std::string value = unquoted(each);
       if (value.empty()) return Failure{"missing value between commas or after the last one"};
@@ -227,20 +217,10 @@ bool has_delimited_match(std::string_view text, std::string_view wanted) {
 }
 
 bool matches_number(const Term& term, double value) {
-  const double wanted = term.numbers.empty() ? 0 : term.numbers.front();
-  switch (term.op) {
-    case ComparisonOp::is:
-      return std::ranges::find(term.numbers, value) != term.numbers.end();
-    case ComparisonOp::less:
-      return value < wanted;
-    case ComparisonOp::at_most:
-      return value <= wanted;
-    case ComparisonOp::greater:
-      return value > wanted;
-    case ComparisonOp::at_least:
-      return value >= wanted;
-  }
-  return false;
+  if (term.op == ":") return std::ranges::find(term.numbers, value) != term.numbers.end();
+  const double wanted = term.numbers.front();
+  const bool at_bound = term.op.ends_with('=') && value == wanted;
+  return at_bound || (term.op.starts_with('<') ? value < wanted : value > wanted);
 }
 
 bool matches_field(const Term& term, const QueryField& field, const QueryValue& value) {
@@ -267,23 +247,15 @@ class CachedPredicate {
 
   bool fits(Row row) {
     if (!column_.key) return predicate_(column_.value(row));
-    const std::uint64_t key = column_.key(row);
-    if (has_last_ && key == last_key_) return last_;  // adjacent rows are often equal
-    auto known = known_.find(key);
-    if (known == known_.end()) known = known_.emplace(key, predicate_(column_.value(row))).first;
-    has_last_ = true;
-    last_key_ = key;
-    last_ = known->second;
-    return last_;
+    const auto [known, first] = known_.try_emplace(column_.key(row));
+    if (first) known->second = predicate_(column_.value(row));
+    return known->second;
   }
 
  private:
   QueryColumn column_;
   Predicate predicate_;
   std::unordered_map<std::uint64_t, bool> known_;
-  bool has_last_ = false;
-  std::uint64_t last_key_ = 0;
-  bool last_ = false;
 };
 
 /// Fields that a term applies to, each with its predicate.
@@ -416,7 +388,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   }
   const QueryField* field = find_query_field(fields, word.substr(0, at));
   if (field == nullptr) return completion;
-  std::size_t value = begin + at + parse_operator(word.substr(at)).second;
+  std::size_t value = begin + at + operator_of(word.substr(at)).size();
   for (std::size_t comma = find_unquoted(text, ",", value); comma < cursor; comma = find_unquoted(text, ",", value)) {
     value = comma + 1;
   }

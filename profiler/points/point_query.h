@@ -41,11 +41,10 @@ class PointQuery {
   /// Matching rows, ascending. A field that this table lacks matches no point.
   [[nodiscard]] std::vector<Row> rows(const PointTable& table) const;
 
-  enum class ComparisonOp { is, less, at_most, greater, at_least };
   struct Term {
     bool negated = false;
-    ComparisonOp op = ComparisonOp::is;
-    std::string field = {};  ///< canonical name of query_fields(); empty: a bare word
+    std::string_view op = ":";  ///< ':' (also for '='), "<", "<=", ">" or ">="
+    std::string field = {};     ///< canonical name of query_fields(); empty: a bare word
     std::vector<std::string> words = {};
     std::vector<double> numbers = {};  ///< one of these for ':' and '=', else one number
   };

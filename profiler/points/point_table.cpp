@@ -14,22 +14,13 @@
 
 namespace attnscope::analysis {
 
-Algorithms::Algorithms(const Registry& registry) : registry_(&registry) {
-  for (const Algorithm* algorithm : registry.algorithms()) names_.push_back(algorithm->name());
-}
-
-std::size_t Algorithms::place(std::string_view name) const {
-  return static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
-}
-
-std::string short_title(const Algorithms& algorithms, std::string_view name) {
+std::string short_title(const Registry& algorithms, std::string_view name) {
   const Algorithm* ours = algorithms.find(name);
   return ours == nullptr ? std::string(name) : ours->facts().short_title;
 }
 
-PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of)
-    : algorithms_(std::move(algorithms)),
-      runs_(std::move(runs)),
+PointTable::PointTable(std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of)
+    : runs_(std::move(runs)),
       run_of_(std::move(run_of)),
       points_(std::make_unique<const PointColumns>(std::move(points))),
       algorithm_(&points_->field("algorithm")),
@@ -91,7 +82,7 @@ PointTable PointTableBuilder::finish() && {
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     if (!runs_[run].mostly_throttled) runs_[run].mostly_throttled = 2 * counts[run].throttled > counts[run].ran;
   }
-  return {std::move(algorithms_), std::move(runs_), std::move(points_), std::move(run_of_)};
+  return {std::move(runs_), std::move(points_), std::move(run_of_)};
 }
 
 std::vector<Row> PointTable::rows() const {
@@ -102,7 +93,9 @@ std::vector<Row> PointTable::rows() const {
 
 std::uint8_t ValueColumn::compute(Row row) const {
   const std::optional<RowKernel> sum = points_->sum(row);
-  const std::optional<EvaluatedMetric> value = sum ? evaluate_(*sum) : std::nullopt;
+  const std::optional<EvaluatedMetric> value = !sum              ? std::nullopt
+                                               : metric_.empty() ? attnscope::dram_traffic(*sum)
+                                                                 : evaluate(metric_, *sum);
   const std::uint8_t origin = value ? static_cast<std::uint8_t>(value->provenance) : absent;
   std::atomic_ref(values_[row]).store(value ? value->value : 0, std::memory_order_relaxed);
   std::atomic_ref(origins_[row]).store(origin, std::memory_order_release);
@@ -112,16 +105,7 @@ std::uint8_t ValueColumn::compute(Row row) const {
 const ValueColumn& PointTable::values(std::string_view metric) const {
   const std::lock_guard lock(*creation_mutex_);
   if (const auto found = values_.find(metric); found != values_.end()) return found->second;
-  ValueColumn column(*points_, [key = std::string(metric)](const KernelValues& sum) { return evaluate(key, sum); });
-  return values_.emplace(metric, std::move(column)).first->second;
-}
-
-const ValueColumn& PointTable::dram_traffic() const {
-  const std::lock_guard lock(*creation_mutex_);
-  if (!dram_traffic_) {
-    dram_traffic_ = ValueColumn(*points_, [](const KernelValues& sum) { return attnscope::dram_traffic(sum); });
-  }
-  return *dram_traffic_;
+  return values_.emplace(metric, ValueColumn(*points_, metric)).first->second;
 }
 
 void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
@@ -135,18 +119,13 @@ void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
 void PointTable::copy_known_values(const PointTable& from, std::span<const Row> rows) {
   // Existing columns do not move; the lock is needed only to find them.
   std::vector<std::pair<std::string, const ValueColumn*>> columns;
-  bool traffic = false;
   {
     const std::lock_guard lock(*from.creation_mutex_);
     for (const auto& [metric, column] : from.values_) columns.emplace_back(metric, &column);
-    traffic = from.dram_traffic_.has_value();
   }
   for (const auto& [metric, column] : columns) {
-    values_.emplace(metric, ValueColumn(*points_, column->evaluate_)).first->second.take(*column, rows);
+    values_.emplace(metric, ValueColumn(*points_, metric)).first->second.take(*column, rows);
   }
-  if (!traffic) return;
-  dram_traffic_ = ValueColumn(*points_, from.dram_traffic_->evaluate_);
-  dram_traffic_->take(*from.dram_traffic_, rows);
 }
 
 const CodeColumn& PointTable::codes(const Facet& facet) const {
@@ -162,7 +141,7 @@ const CodeColumn& PointTable::codes(const Facet& facet) const {
 }
 
 TableSubset extract_rows(const PointTable& all, std::span<const Row> rows) {
-  PointTableBuilder builder(all.algorithms(), all.points().field_table());
+  PointTableBuilder builder;
   std::vector<RunIndex> runs;
   std::map<RunIndex, RunIndex> now;
   for (std::span<const Row> rest = rows; !rest.empty();) {

@@ -23,34 +23,8 @@
 
 namespace attnscope::analysis {
 
-/// Algorithms known to the program, in display order.
-class Algorithms {
- public:
-  Algorithms() = default;
-  explicit Algorithms(const Registry& registry);
-  [[nodiscard]] static Algorithms known() { return Algorithms(known_algorithms()); }
-
-  /// Returns nullptr for an unknown name.
-  [[nodiscard]] const Algorithm* find(std::string_view name) const {
-    return registry_ != nullptr ? registry_->find(name) : nullptr;
-  }
-  /// Pre: constructed from a registry.
-  [[nodiscard]] const Registry& registry() const { return *registry_; }
-  /// Knobs of all algorithms.
-  [[nodiscard]] std::span<const Knob> knobs() const {
-    return registry_ != nullptr ? std::span<const Knob>(registry_->knobs()) : std::span<const Knob>();
-  }
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// Index in names(); names().size() for an unknown name.
-  [[nodiscard]] std::size_t place(std::string_view name) const;
-
- private:
-  const Registry* registry_ = nullptr;
-  std::vector<std::string> names_;
-};
-
 /// "FA2", "Naive", "Split-KV": for legends. An unregistered algorithm keeps its name.
-[[nodiscard]] std::string short_title(const Algorithms&, std::string_view name);
+[[nodiscard]] std::string short_title(const Registry&, std::string_view name);
 
 class NoiseModel;
 
@@ -103,13 +77,13 @@ class ValueColumn {
 
  private:
   friend class PointTable;
-  using Evaluate = std::function<std::optional<EvaluatedMetric>(const KernelValues&)>;
   static constexpr std::uint8_t absent = 0xFF;
   static constexpr std::uint8_t unknown = 0xFE;
 
-  ValueColumn(const PointColumns& points, Evaluate evaluate)
+  /// Without a metric: dram_traffic().
+  ValueColumn(const PointColumns& points, std::string_view metric)
       : points_(&points),
-        evaluate_(std::move(evaluate)),
+        metric_(metric),
         values_(std::make_unique_for_overwrite<double[]>(points.size())),
         origins_(points.size(), unknown) {}
   /// Copies known values of the same points from another table, which has them at `rows`.
@@ -125,7 +99,7 @@ class ValueColumn {
   std::uint8_t compute(Row row) const;
 
   const PointColumns* points_;
-  Evaluate evaluate_;
+  std::string metric_;
   std::unique_ptr<double[]> values_;  ///< uninitialized until a value is written
   mutable std::vector<std::uint8_t> origins_;
 };
@@ -152,7 +126,7 @@ struct Facet;
 /// Thread-safe for reading: columns are created on first access and stay valid.
 class PointTable {
  public:
-  PointTable() : PointTable({}, {}, PointColumns(), {}) {}
+  PointTable() : PointTable({}, PointColumns(), {}) {}
   PointTable(PointTable&&) = default;
   PointTable& operator=(PointTable&&) = default;
   PointTable(const PointTable&) = delete;
@@ -161,7 +135,8 @@ class PointTable {
 
   [[nodiscard]] Row size() const { return points_->size(); }
   [[nodiscard]] bool empty() const { return points_->empty(); }
-  [[nodiscard]] const Algorithms& algorithms() const { return algorithms_; }
+  /// Known algorithms when the table was built.
+  [[nodiscard]] const Registry& algorithms() const { return *algorithms_; }
   /// All rows in insertion order.
   [[nodiscard]] std::vector<Row> rows() const;
   [[nodiscard]] const PointColumns& points() const { return *points_; }
@@ -192,7 +167,7 @@ class PointTable {
   /// evaluate() of every point.
   [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
   /// dram_traffic() of every point, the DRAM bytes of plots.
-  [[nodiscard]] const ValueColumn& dram_traffic() const;
+  [[nodiscard]] const ValueColumn& dram_traffic() const { return values({}); }
   [[nodiscard]] const CodeColumn& codes(const Facet&) const;
   /// Copies known values of the same points from another table, which has them at `rows`. Call before other threads use
   /// this table.
@@ -200,10 +175,10 @@ class PointTable {
 
  private:
   friend class PointTableBuilder;
-  PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of);
+  PointTable(std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of);
   void index_tiles();
 
-  Algorithms algorithms_;
+  const Registry* algorithms_ = &known_algorithms();
   std::vector<Run> runs_;
   std::vector<RunIndex> run_of_;
   std::unique_ptr<const PointColumns> points_;  ///< heap-allocated: other members point into it
@@ -213,29 +188,22 @@ class PointTable {
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
   std::unique_ptr<std::mutex> creation_mutex_ = std::make_unique<std::mutex>();  ///< protects creation of columns
-  mutable std::map<std::string, ValueColumn, std::less<>> values_;
-  mutable std::optional<ValueColumn> dram_traffic_;
+  mutable std::map<std::string, ValueColumn, std::less<>> values_;               ///< by metric
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
 };
 
 /// Builds a point table incrementally.
 class PointTableBuilder {
  public:
-  /// The field table must outlive the point table.
-  explicit PointTableBuilder(Algorithms algorithms = Algorithms::known(),
-                             std::span<const Field> fields = point_fields())
-      : algorithms_(std::move(algorithms)), points_(fields) {}
-
   RunIndex add_run(Run run);
   [[nodiscard]] Run& run(RunIndex index) { return runs_[index]; }
   /// `place`, `id`: see PointColumns::add().
   void add(RunIndex run, const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
-  /// Appends rows of other columns with the same fields.
+  /// Appends rows of other columns.
   void add(RunIndex run, const PointColumns& from, std::span<const Row> rows);
   [[nodiscard]] PointTable finish() &&;
 
  private:
-  Algorithms algorithms_;
   std::vector<Run> runs_;
   std::vector<RunIndex> run_of_;
   PointColumns points_;

@@ -91,14 +91,6 @@ std::string file_name_text(std::string_view text) {
 
 }  // namespace
 
-ProblemFilter::ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
-    : facets_(std::move(facets)),
-      spread_(std::move(spread)),
-      active_(facets_.size(), true),
-      states_(facets_.size()),
-      explicit_(facets_.size()),
-      automatic_(facets_.size()) {}
-
 std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, const PointTable& table,
                                                           const std::vector<Row>& rows) {
   const CodeColumn& spread = table.codes(*spread_);
@@ -110,7 +102,7 @@ std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, con
     codes.push_back(each.code);
     options.push_back(column.values[each.code]);
   }
-  State& state = states_[facet];
+  State& state = choices_[facet].state;
   state.absent.reset();
   state.options = FacetOptions(std::move(options));
   const auto widest =
@@ -119,7 +111,7 @@ std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, con
   const std::string_view usual = facets_[facet]->quiet ? facets_[facet]->usual : std::string_view();
   // In increasing priority: the last available one is used.
   for (const std::string_view wanted :
-       {usual, std::string_view(automatic_[facet]), std::string_view(explicit_[facet])}) {
+       {usual, std::string_view(choices_[facet].automatic), std::string_view(choices_[facet].chosen)}) {
     const auto found = std::ranges::find(state.options, wanted, &FacetValue::id);
     if (found != state.options.end()) state.current = static_cast<int>(found - state.options.begin());
   }
@@ -128,15 +120,13 @@ std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, con
 
 void ProblemFilter::restrict_to(const std::vector<FacetPtr>& facets, FacetPtr spread) {
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    active_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
+    choices_[f].active =
+        std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
   }
   for (const FacetPtr& facet : facets) {
     if (std::ranges::any_of(facets_, [&](const FacetPtr& known) { return known->key == facet->key; })) continue;
     facets_.push_back(facet);
-    active_.push_back(true);
-    states_.emplace_back();
-    explicit_.emplace_back();
-    automatic_.emplace_back();
+    choices_.emplace_back();
   }
   // Automatic choices for the old spread do not apply to the new one.
   if (spread->key != spread_->key) reset_automatic();
@@ -145,28 +135,29 @@ void ProblemFilter::restrict_to(const std::vector<FacetPtr>& facets, FacetPtr sp
 
 void ProblemFilter::reset() {
   touched_ = false;
-  std::ranges::fill(explicit_, std::string());
+  for (Choice& choice : choices_) choice.chosen.clear();
   reset_automatic();
 }
 
 void ProblemFilter::reset_automatic() {
-  if (!touched_) std::ranges::fill(automatic_, std::string());
+  if (touched_) return;
+  for (Choice& choice : choices_) choice.automatic.clear();
 }
 
 std::string ProblemFilter::kept_id(std::size_t facet, const CodeColumn& column, const std::vector<Row>& rows) const {
-  if (!explicit_[facet].empty()) return explicit_[facet];
+  if (!choices_[facet].chosen.empty()) return choices_[facet].chosen;
   if (!touched_) return {};
-  const auto value = std::ranges::find(column.values, automatic_[facet], &FacetValue::id);
+  const auto value = std::ranges::find(column.values, choices_[facet].automatic, &FacetValue::id);
   const auto code = static_cast<std::uint32_t>(value - column.values.begin());
   const bool occurs = std::ranges::any_of(rows, [&](Row row) { return column.codes[row] == code; });
-  return occurs ? automatic_[facet] : std::string();
+  return occurs ? choices_[facet].automatic : std::string();
 }
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
   const std::vector<Row> all = rows;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    State& state = states_[f];
-    if (!active_[f] || all.empty()) {
+    State& state = choices_[f].state;
+    if (!choices_[f].active || all.empty()) {
       state = {};
       continue;
     }
@@ -182,7 +173,7 @@ void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
       state.current = -1;
       rows.clear();
     }
-    automatic_[f] = state.value().id();
+    choices_[f].automatic = state.value().id();
     if (rows.empty()) continue;
     const std::uint32_t wanted = codes[static_cast<std::size_t>(state.current)];
     std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
@@ -191,9 +182,9 @@ void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
 }
 
 void ProblemFilter::choose(std::size_t facet, std::string_view id) {
-  explicit_[facet] = id;
+  choices_[facet].chosen = id;
   touched_ = true;
-  if (id.empty()) automatic_[facet].clear();
+  if (id.empty()) choices_[facet].automatic.clear();
 }
 
 std::vector<ProblemFilter::Alternative> ProblemFilter::nearest(const PointTable& table, const std::vector<Row>& rows,
@@ -205,9 +196,9 @@ std::vector<ProblemFilter::Alternative> ProblemFilter::nearest(const PointTable&
   };
   std::vector<Wanted> wanted;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    if (!active_[f] || !states_[f].has_value()) continue;
+    if (!choices_[f].active || !choices_[f].state.has_value()) continue;
     const CodeColumn& column = table.codes(*facets_[f]);
-    const FacetValue& value = states_[f].value();
+    const FacetValue& value = choices_[f].state.value();
     Wanted& each = wanted.emplace_back(Wanted{f, &column, {}});
     for (const FacetValue& other : column.values) {
       const double apart = std::abs(std::log2(1 + std::abs(other.order)) - std::log2(1 + std::abs(value.order)));
@@ -256,7 +247,7 @@ void ProblemFilter::visit_combinations(std::size_t facet, const PointTable& tabl
     visit(*this);
     return;
   }
-  if (!active_[facet]) return visit_combinations(facet + 1, table, std::move(rows), visit);
+  if (!choices_[facet].active) return visit_combinations(facet + 1, table, std::move(rows), visit);
   const std::vector<std::uint32_t> codes = compute_options(facet, table, rows);
   const CodeColumn& column = table.codes(*facets_[facet]);
   std::vector<std::vector<Row>> matching(codes.size());
@@ -265,7 +256,7 @@ void ProblemFilter::visit_combinations(std::size_t facet, const PointTable& tabl
     matching[static_cast<std::size_t>(code - codes.begin())].push_back(row);
   }
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    states_[facet].current = static_cast<int>(i);
+    choices_[facet].state.current = static_cast<int>(i);
     visit_combinations(facet + 1, table, std::move(matching[i]), visit);
   }
 }
@@ -273,7 +264,7 @@ void ProblemFilter::visit_combinations(std::size_t facet, const PointTable& tabl
 std::string ProblemFilter::summary() const {
   std::string words;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    const State& state = states_[f];
+    const State& state = choices_[f].state;
     if (!state.has_value()) continue;
     const std::string& text = state.value().text;
     const Facet& facet = *facets_[f];
@@ -288,7 +279,7 @@ std::string ProblemFilter::stem() const {
   constexpr std::size_t longest_part = 40;
   std::string stem;
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    const State& state = states_[f];
+    const State& state = choices_[f].state;
     if (!state.has_value()) continue;
     const Facet& facet = *facets_[f];
     const FacetValue& value = state.value();
@@ -312,7 +303,7 @@ std::vector<std::string> ProblemFilter::options(std::string_view label) const {
   std::vector<std::string> ids;
   const std::size_t place = index_of(label);
   if (place == facets_.size()) return ids;
-  for (const FacetValue& value : states_[place].options) ids.push_back(value.id());
+  for (const FacetValue& value : choices_[place].state.options) ids.push_back(value.id());
   return ids;
 }
 

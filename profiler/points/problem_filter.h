@@ -37,7 +37,8 @@ class ProblemFilter {
  public:
   /// `spread` is the facet that a view draws along (N or tile). Facets without an explicit choice default to the value
   /// that covers the most values of `spread`.
-  ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread);
+  ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
+      : facets_(std::move(facets)), spread_(std::move(spread)), choices_(facets_.size()) {}
 
   struct State {
     FacetOptions options;
@@ -53,7 +54,7 @@ class ProblemFilter {
   /// Restricts filtering to these facets with a new `spread`; missing ones are appended. Other facets have no options
   /// but keep their choice. Call update() afterwards.
   void restrict_to(const std::vector<FacetPtr>& facets, FacetPtr spread);
-  [[nodiscard]] bool is_active(std::size_t facet) const { return active_[facet]; }
+  [[nodiscard]] bool is_active(std::size_t facet) const { return choices_[facet].active; }
   /// Computes the options for these rows. Keeps explicit choices even without points, and automatic choices of earlier
   /// updates if still possible, so that new points do not change the view.
   void update(const PointTable& table, std::vector<Row> rows);
@@ -61,7 +62,7 @@ class ProblemFilter {
   /// changes no other one. An empty id resets the facet to automatic.
   void choose(std::size_t facet, std::string_view id);
   /// Like choose(), for a saved choice: automatic choices are still recomputed if they have no points.
-  void restore(std::size_t facet, std::string_view id) { explicit_[facet] = id; }
+  void restore(std::size_t facet, std::string_view id) { choices_[facet].chosen = id; }
   /// Returns whether choose() was called since the last reset().
   [[nodiscard]] bool is_touched() const { return touched_; }
   /// Makes all choices automatic.
@@ -69,14 +70,14 @@ class ProblemFilter {
   /// Makes the next update() recompute automatic choices, unless is_touched(); explicit choices are kept.
   void reset_automatic();
   /// Id of the explicit choice, even if it is not available; empty if automatic.
-  [[nodiscard]] const std::string& chosen(std::size_t facet) const { return explicit_[facet]; }
+  [[nodiscard]] const std::string& chosen(std::size_t facet) const { return choices_[facet].chosen; }
   /// Calls `visit` for every combination of values that has points, in option order, with a filter narrowed to that
   /// combination.
   void for_each_problem(const PointTable& table, std::vector<Row> rows,
                         const std::function<void(const ProblemFilter&)>& visit) const;
 
   [[nodiscard]] const std::vector<FacetPtr>& facets() const { return facets_; }
-  [[nodiscard]] const State& state(std::size_t facet) const { return states_[facet]; }
+  [[nodiscard]] const State& state(std::size_t facet) const { return choices_[facet].state; }
   /// Rows of the last update() that match all choices, in order.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
@@ -106,13 +107,17 @@ class ProblemFilter {
   void visit_combinations(std::size_t facet, const PointTable& table, std::vector<Row> rows,
                           const std::function<void(const ProblemFilter&)>& visit);
 
+  struct Choice {
+    bool active = true;
+    State state = {};
+    std::string chosen = {};     ///< id of the explicit choice; empty: automatic
+    std::string automatic = {};  ///< id of the last choice of update(); empty: none
+  };
+
   std::vector<FacetPtr> facets_;
   FacetPtr spread_;
-  std::vector<bool> active_;
-  std::vector<State> states_;
-  std::vector<std::string> explicit_;   ///< explicit choices; empty: automatic
-  std::vector<std::string> automatic_;  ///< last choices of update(); empty: none
-  bool touched_ = false;                ///< the user made a choice
+  std::vector<Choice> choices_;  ///< by facet
+  bool touched_ = false;         ///< the user made a choice
   std::vector<Row> rows_;
 };
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -136,30 +136,22 @@ QueryColumn origin_column(const PointTable& table) {
           }};
 }
 
-QueryColumn of_run(const PointTable& table, QueryValue (*value)(const PointTable&, RunIndex)) {
-  return {[&table](Row row) { return std::uint64_t{table.run_index(row)}; },
-          [&table, value](Row row) { return value(table, table.run_index(row)); }};
+/// Column of a property of the point's run.
+auto of_run(QueryValue (*value)(const PointTable&, RunIndex)) {
+  return [value](const PointTable& table) {
+    return QueryColumn{[&table](Row row) { return std::uint64_t{table.run_index(row)}; },
+                       [&table, value](Row row) { return value(table, table.run_index(row)); }};
+  };
 }
 
-QueryColumn device_column(const PointTable& table) {
-  return of_run(table, [](const PointTable& t, RunIndex run) {
-    const Run& of = t.runs()[run];
-    return words(device_title(t, run), of.device_name, of.device_id);
-  });
+QueryValue device_words(const PointTable& table, RunIndex index) {
+  const Run& run = table.runs()[index];
+  return words(device_title(table, index), run.device_name, run.device_id);
 }
 
-QueryColumn run_column(const PointTable& table) {
-  return of_run(table, [](const PointTable& t, RunIndex run) {
-    return words(t.runs()[run].title, t.runs()[run].label, t.runs()[run].name);
-  });
-}
-
-QueryColumn tag_column(const PointTable& table) {
-  return of_run(table, [](const PointTable& t, RunIndex run) { return QueryValue{t.runs()[run].tags}; });
-}
-
-QueryColumn preset_column(const PointTable& table) {
-  return of_run(table, [](const PointTable& t, RunIndex run) { return words(t.runs()[run].preset); });
+QueryValue run_words(const PointTable& table, RunIndex index) {
+  const Run& run = table.runs()[index];
+  return words(run.title, run.label, run.name);
 }
 
 QueryColumn reason_column(const PointTable& table) {
@@ -175,10 +167,10 @@ std::vector<QueryField> extra_fields() {
       {.name = "tile", .of = tile_column},
       {.name = "status", .bare = true, .words = status_names(), .of = status_column},
       {.name = "from", .bare = true, .words = provenance_names(), .of = origin_column},
-      {.name = "device", .of = device_column},
-      {.name = "run", .of = run_column},
-      {.name = "tag", .of = tag_column},
-      {.name = "preset", .whole = true, .of = preset_column},
+      {.name = "device", .of = of_run(device_words)},
+      {.name = "run", .of = of_run(run_words)},
+      {.name = "tag", .of = of_run([](const PointTable& table, RunIndex run) { return QueryValue{table.runs()[run].tags}; })},
+      {.name = "preset", .whole = true, .of = of_run([](const PointTable& table, RunIndex run) { return words(table.runs()[run].preset); })},
       {.name = "reason", .bare = true, .of = reason_column},
   };
   // clang-format on
@@ -196,41 +188,29 @@ QueryField metric_query_field(const Metric& metric) {
   return made;
 }
 
-constexpr double query_kib = 1024;
-constexpr std::array all_query_units{
-    QueryUnit{"byte", "B"},
-    QueryUnit{"byte", "kB", 1e3},
-    QueryUnit{"byte", "KiB", query_kib},
-    QueryUnit{"byte", "MB", 1e6},
-    QueryUnit{"byte", "MiB", query_kib* query_kib},
-    QueryUnit{"byte", "GB", 1e9},
-    QueryUnit{"byte", "GiB", query_kib* query_kib* query_kib},
-    QueryUnit{"byte", "TB", 1e12},
-    QueryUnit{"byte", "TiB", query_kib* query_kib* query_kib* query_kib},
-    QueryUnit{"byte/s", "B/s"},
-    QueryUnit{"byte/s", "kB/s", 1e3},
-    QueryUnit{"byte/s", "MB/s", 1e6},
-    QueryUnit{"byte/s", "GB/s", 1e9},
-    QueryUnit{"byte/s", "TB/s", 1e12},
-    QueryUnit{"ns", "ns"},
-    QueryUnit{"ns", "us", 1e3},
-    QueryUnit{"ns", "\u00B5s", 1e3},
-    QueryUnit{"ns", "\u03BCs", 1e3},
-    QueryUnit{"ns", "ms", 1e6},
-    QueryUnit{"ns", "s", 1e9},
-    QueryUnit{"Tflop/s", "GFLOP/s", 1e-3},
-    QueryUnit{"Tflop/s", "TFLOP/s"},
-    QueryUnit{"Tflop/s", "PFLOP/s", 1e3},
-    QueryUnit{"percent", "%"},
-};
-
 }  // namespace
 
-std::vector<QueryUnit> query_units(std::string_view unit) {
-  std::vector<QueryUnit> result;
-  std::ranges::copy_if(all_query_units, std::back_inserter(result),
-                       [&](const QueryUnit& each) { return each.unit == unit; });
-  return result;
+const std::vector<QueryUnit>& query_units(std::string_view unit) {
+  constexpr double kib = 1024;
+  static const std::map<std::string_view, std::vector<QueryUnit>> all{
+      {"", {}},
+      {"byte",
+       {{"B"},
+        {"kB", 1e3},
+        {"KiB", kib},
+        {"MB", 1e6},
+        {"MiB", kib * kib},
+        {"GB", 1e9},
+        {"GiB", kib * kib * kib},
+        {"TB", 1e12},
+        {"TiB", kib * kib * kib * kib}}},
+      {"byte/s", {{"B/s"}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}}},
+      {"ns", {{"ns"}, {"us", 1e3}, {"\u00B5s", 1e3}, {"\u03BCs", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
+      {"Tflop/s", {{"GFLOP/s", 1e-3}, {"TFLOP/s"}, {"PFLOP/s", 1e3}}},
+      {"percent", {{"%"}}},
+  };
+  const auto found = all.find(unit);
+  return found == all.end() ? all.at("") : found->second;
 }
 
 std::vector<QueryField> query_fields(const PointTable& table) {

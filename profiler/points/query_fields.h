@@ -42,12 +42,11 @@ struct QueryField {
 
 /// Suffix of a number in a query: "1.5ms" is 1.5 x 1e6 ns.
 struct QueryUnit {
-  std::string_view unit;
   std::string_view suffix;
   double factor = 1;
 };
 /// Accepted suffixes of a unit, ascending by factor; empty if there are none.
-[[nodiscard]] std::vector<QueryUnit> query_units(std::string_view unit);
+[[nodiscard]] const std::vector<QueryUnit>& query_units(std::string_view unit);
 
 /// All fields for a table: its point fields, knobs of its algorithms and points, extra fields, and all metrics.
 [[nodiscard]] std::vector<QueryField> query_fields(const PointTable&);

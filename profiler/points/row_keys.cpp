@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/points/row_keys.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -21,16 +19,6 @@ std::vector<std::uint64_t> numbered(const std::vector<std::string>& texts) {
   numbers.reserve(texts.size());
   for (const std::string& text : texts) numbers.push_back(known.try_emplace(text, known.size()).first->second);
   return numbers;
-}
-
-/// Key of the text that `text_of` makes of a row's knobs.
-template <class Text>
-RowKey key_by_knobs(const PointTable& table, Text text_of) {
-  const PointColumns::KnobsColumn& column = table.points().knobs();
-  std::vector<std::string> texts;
-  texts.reserve(column.values().size());
-  for (const Knobs& knobs : column.values()) texts.push_back(text_of(knobs));
-  return [&column, numbers = numbered(texts)](Row row) { return numbers[column.code(row)]; };
 }
 
 std::unordered_set<std::uint64_t> keys_of(const RowKey& key, std::span<const Row> rows) {
@@ -57,23 +45,18 @@ RowKey key_of_field(const PointTable& table, std::string_view field) {
   return [&column = table.points().field(field)](Row row) { return column.key(row); };
 }
 
-std::string knobs_text(const Knobs& knobs) {
-  std::string words;
-  for (const Knobs::Entry& knob : knobs) words += fmt::format("{}={} ", knob.first, attnscope::to_string(knob.second));
-  return words;
-}
-
 RowKey key_of_knobs(const PointTable& table) {
-  return key_by_knobs(table, knobs_text);
+  return [&knobs = table.points().knobs()](Row row) { return std::uint64_t{knobs.code(row)}; };
 }
 
 RowKey key_of_knob(const PointTable& table, std::string_view name) {
-  return key_by_knobs(table, [&](const Knobs& knobs) {
-    for (const Knobs::Entry& knob : knobs) {
-      if (knob.first == name) return attnscope::to_string(knob.second);
-    }
-    return std::string();
-  });
+  const PointColumns::KnobsColumn& column = table.points().knobs();
+  std::vector<std::string> texts;
+  for (const Knobs& knobs : column.values()) {
+    const KnobValue* value = knobs.find(name);
+    texts.push_back(value == nullptr ? std::string() : attnscope::to_string(*value));
+  }
+  return [&column, numbers = numbered(texts)](Row row) { return numbers[column.code(row)]; };
 }
 
 RowKey key_of_device(const PointTable& table) {
@@ -128,12 +111,9 @@ RowGroups::RowGroups(std::span<const RowKey> keys, std::span<const Row> base, st
 
 bool equal_specs(const PointTable& table, Row a, Row b) {
   const PointColumns& points = table.points();
-  const auto alike = [&](const FieldColumn& column) {
-    if (column.key(a) == column.key(b)) return true;
-    return column.field().type == FieldType::real && column.value(a) == column.value(b);  // 0 and -0
-  };
-  return (points.knobs().code(a) == points.knobs().code(b) || points.knobs()[a] == points.knobs()[b]) &&
-         std::ranges::all_of(points.fields(), alike);
+  return points.knobs().code(a) == points.knobs().code(b) &&
+         std::ranges::all_of(points.fields(),
+                             [&](const FieldColumn& column) { return column.key(a) == column.key(b); });
 }
 
 }  // namespace attnscope::analysis

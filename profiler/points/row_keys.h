@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +24,6 @@ using RowKey = std::function<std::uint64_t(Row)>;
 [[nodiscard]] RowKey key_of_knob(const PointTable&, std::string_view name);
 [[nodiscard]] RowKey key_of_device(const PointTable&);
 [[nodiscard]] RowKey key_of_extents(const PointTable&);
-
-/// "br=64 bc=32 " from a row's knobs.
-[[nodiscard]] std::string knobs_text(const Knobs&);
 
 /// Returns true if some key occurs on both sides.
 [[nodiscard]] bool have_common_key(const RowKey&, std::span<const Row> base, std::span<const Row> other);

@@ -68,7 +68,8 @@ ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, s
   result.shared_bytes = kernel.dynamic_shared_bytes;
   result.occupancy = theoretical_occupancy(limits, kernel.footprint());
   const std::int64_t on_each = ceil_div(result.blocks, std::max(1, limits.sm_count));
-  const int at_once = static_cast<int>(std::min<std::int64_t>(result.occupancy.blocks_per_sm, on_each));
+  // A block that exceeds its on-chip memory is shown once.
+  const int at_once = static_cast<int>(std::clamp<std::int64_t>(result.occupancy.blocks_per_sm, 1, on_each));
   result.shared = shared_map(kernel, limits, padding, at_once);
   result.registers = register_map(kernel, limits, at_once);
   result.operands = kernel.operands;
@@ -123,14 +124,7 @@ std::vector<ExploredKernel> overrun_kernels(const Algorithm& algorithm, const Po
   const AttentionModel model = model_with(enough);
   std::vector<ExploredKernel> kernels;
   for (const KernelModel& kernel : model.kernels) {
-    if (kernel.setup) continue;
-    ExploredKernel& added = kernels.emplace_back();
-    added.name = kernel.name;
-    added.threads_per_block = kernel.threads_per_block();
-    added.registers_per_thread = kernel.registers_per_thread;
-    added.shared_bytes = kernel.dynamic_shared_bytes;
-    added.shared = shared_map(kernel, limits, padding, 1);
-    added.registers = register_map(kernel, limits, 1);
+    if (!kernel.setup) kernels.push_back(explored(kernel, limits, padding));
   }
   return kernels;
 }

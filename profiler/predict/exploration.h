@@ -88,8 +88,8 @@ struct Exploration {
   std::optional<Refusal> refusal;  ///< if set, only `nearest`, `overrun` and the members above are valid
   std::optional<Config> nearest;   ///< with a refusal: see nearest_tile()
   std::optional<Config> fastest;   ///< with a refusal: the usual tile with the shortest predicted time
-  /// If a block exceeds its on-chip memory: one hypothetical block per kernel, with only maps and sizes set. The
-  /// overrun is the part beyond block_limit.
+  /// If a block exceeds its on-chip memory: one hypothetical block per kernel, of which only maps and sizes are
+  /// valid. The overrun is the part beyond block_limit.
   std::vector<ExploredKernel> overrun;
   std::vector<ExploredKernel> kernels;   ///< in stream order
   std::vector<OperandTraffic> operands;  ///< sums over the kernels, one per matrix

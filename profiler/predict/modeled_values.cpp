@@ -83,7 +83,7 @@ const Exploration* ModeledValues::exploration_of(Row row) {
       !is_fast_to_model(spec.problem) || !invalid_reason(spec.problem).empty()) {
     return nullptr;
   }
-  Exploration explored = explore({.spec = std::move(spec)}, table_.run(row).limits, table_.algorithms().registry());
+  Exploration explored = explore({.spec = std::move(spec)}, table_.run(row).limits, table_.algorithms());
   if (!explored.refusal && !explored.kernels.empty()) {
     known->second = std::make_unique<const Exploration>(std::move(explored));
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -104,10 +105,10 @@ std::string problem_of(const MultiGpuPoint& point) {
 
 Table sharing_table(const PointTable& points, std::vector<MultiGpuPoint> shared, bool people) {
   using Point = MultiGpuPoint;
-  constexpr ColumnKind number = ColumnKind::number;
   TableBuilder<Point> table(std::move(shared));
-  const auto add = [&](Column column, auto value_of, auto text_of) {
-    column.kind = number;
+  const auto add = [&](std::string_view key, const Message& title, auto text_of, auto value_of,
+                       const Message& help = {}) {
+    Column column{.key = std::string(key), .title = text(title), .kind = ColumnKind::number, .help = text(help)};
     table.add(std::move(column), [value_of, text_of, people](const Point& point) {
       const std::optional<double> value = value_of(point);
       if (!value) return Cell{};
@@ -117,11 +118,16 @@ Table sharing_table(const PointTable& points, std::vector<MultiGpuPoint> shared,
   const auto metric = [&](std::string_view key, const Message& title) {
     const Metric& known = *find_metric(key);
     add(
-        {.key = std::string(key), .title = text(title), .help = text(known.help())},
-        [&points, &known](const Point& point) { return points.values(known.key).at(point.row); },
-        [&known](double value) { return value_text(value, known.unit); });
+        key, title, [&known](double value) { return value_text(value, known.unit); },
+        [&points, &known](const Point& point) { return points.values(known.key).at(point.row); }, known.help());
   };
   const auto whole = [](double value) { return fmt::format("{:.0f}", value); };
+  const auto ratio = [](double value) { return fmt::format("{:.3f}", value); };
+  const auto share = [](double value) { return text(Share(value)); };
+  const auto ns = [](double value) { return text(Nanoseconds(value)); };
+  const auto flops = [](double value) { return text(FlopsPerSecond(value)); };
+  const auto bytes = [](double value) { return text(BytesPerSecond(value)); };
+  const auto number = [](double value) { return number_text(value); };
   table.add({.key = "algorithm", .title = text(msg::field::algorithm{})},
             [&points](const Point& point) { return short_title(points.algorithms(), point.spec.algorithm); });
   table.add({.key = "problem", .title = text(msg::sharing::problem{})}, problem_of);
@@ -129,42 +135,24 @@ Table sharing_table(const PointTable& points, std::vector<MultiGpuPoint> shared,
             [](const Point& point) { return to_string(point.spec.problem.gpu_order); });
   table.add({.key = "tile", .title = text(msg::facet::tile{})},
             [](const Point& point) { return describe(point.spec.config()); });
-  add(
-      {.key = "gpus", .title = text(msg::field::gpus{})}, [](const Point& point) { return point.spec.problem.gpus; },
-      whole);
-  add(
-      {.key = "N", .title = "N"}, [](const Point& point) { return static_cast<double>(point.spec.problem.n_k); },
-      whole);
-  add(
-      {.key = "time_ns", .title = text(msg::sharing::time{})}, [](const Point& point) { return point.ns; },
-      [](double ns) { return text(Nanoseconds(ns)); });
-  add(
-      {.key = "efficiency", .title = text(msg::sharing::efficiency{}), .help = text(msg::sharing::efficiency_help{})},
-      [](const Point& point) { return point.efficiency; }, [](double value) { return fmt::format("{:.3f}", value); });
+  add("gpus", msg::field::gpus{}, whole, [](const Point& point) { return point.spec.problem.gpus; });
+  add("N", "N", whole, [](const Point& point) { return static_cast<double>(point.spec.problem.n_k); });
+  add("time_ns", msg::sharing::time{}, ns, std::mem_fn(&Point::ns));
+  add("efficiency", msg::sharing::efficiency{}, ratio, std::mem_fn(&Point::efficiency),
+      msg::sharing::efficiency_help{});
   metric(metric_key::gpu_attention_ns, msg::sharing::attention{});
   metric(metric_key::gpu_combine_ns, msg::sharing::combine{});
   metric(metric_key::gpu_exposed_ns, msg::sharing::exposed{});
   metric(metric_key::gpu_copies_ns, msg::sharing::copies{});
-  add(
-      {.key = "hidden", .title = text(msg::sharing::hidden{}), .help = text(msg::sharing::hidden_help{})},
-      [](const Point& point) { return point.hidden; }, [](double value) { return text(Share(value)); });
+  add("hidden", msg::sharing::hidden{}, share, std::mem_fn(&Point::hidden), msg::sharing::hidden_help{});
   metric(metric_key::link_bytes, msg::metric::link_bytes{});
   metric(metric_key::model_link_bytes, msg::metric::model_link_bytes{});
   metric(metric_key::gpu_imbalance, msg::sharing::imbalance{});
-  add(
-      {.key = "attention_rate", .title = text(msg::sharing::attention_rate{})},
-      [](const Point& point) { return point.attention_rate; },
-      [](double value) { return text(FlopsPerSecond(value)); });
-  add(
-      {.key = "link_rate", .title = text(msg::sharing::link_rate{})},
-      [](const Point& point) { return point.link_rate; }, [](double value) { return text(BytesPerSecond(value)); });
-  add(
-      {.key = "tokens", .title = text(msg::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
-  add(
-      {.key = "overlap_from",
-       .title = text(msg::sharing::overlap_from{}),
-       .help = text(msg::sharing::overlap_from_help{})},
-      [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });
+  add("attention_rate", msg::sharing::attention_rate{}, flops, std::mem_fn(&Point::attention_rate));
+  add("link_rate", msg::sharing::link_rate{}, bytes, std::mem_fn(&Point::link_rate));
+  add("tokens", msg::sharing::tokens{}, whole, std::mem_fn(&Point::tokens));
+  add("overlap_from", msg::sharing::overlap_from{}, number, std::mem_fn(&Point::hides_from),
+      msg::sharing::overlap_from_help{});
   table.add({.key = "provenance", .title = text(msg::sharing::provenance{})},
             [&points](const Point& point) { return title(points.points().origin(point.row)); });
   table.add({.key = "run", .title = text(msg::sharing::run{})}, [&points](const Point& point) {

@@ -14,16 +14,14 @@
 #include "messages/prediction.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], place - static_cast<double>(below));
+  return attnscope::quantile(std::span<const double>(values), share);
 }
 namespace {
 
@@ -154,11 +152,8 @@ std::string_view to_string(Half half) {
 }
 
 Half data_half_of(const PointSpec& spec) {
-  // FNV-1a of the problem's identity, which new fields do not change.
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : canonical_text(problem_only(spec))) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  }
+  // The problem's identity, which new fields do not change.
+  const std::uint64_t hash = fnv1a(canonical_text(problem_only(spec)));
   return ((hash >> 32U) & 1U) != 0 ? Half::held_out : Half::fitted;
 }
 

@@ -1,34 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/predict/published_errors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 
-#include "kernels/model/device_rates.h"
-#include "profiler/predict/published_rates.h"
+#include "kernels/model/parse.h"
+#include "kernels/model/pipeline_model.h"
+#include "kernels/registry.h"
+#include "kernels/tile_table.h"
+#include "messages/prediction.h"
 #include "profiler/stats/verdicts.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+/// Returns nothing for an unknown GPU, an invalid value or an infeasible problem.
+std::optional<PublishedRate> parse_rate(std::string_view line) {
+  std::vector<std::string_view> fields = split_text(line, ',');
+  constexpr std::size_t count = 14;
+  if (fields.size() < count) return std::nullopt;
+  // The source may contain commas.
+  fields[count - 1] = line.substr(static_cast<std::size_t>(fields[count - 1].data() - line.data()));
+  PublishedRate rate;
+  const Algorithm* algorithm = built_in_algorithms().find(fields[0]);
+  const auto pass = parse_pass(fields[3]);
+  const auto mask = parse_mask(fields[4]);
+  rate.gpu = find_gpu(fields[1]);
+  rate.half = fields[2] == to_string(Half::fitted) ? Half::fitted : Half::held_out;
+  if (algorithm == nullptr || rate.gpu == nullptr || fields[2] != to_string(rate.half) || !pass || !mask ||
+      (*mask != Mask::none && *mask != Mask::causal)) {
+    return std::nullopt;
   }
-  return parts;
+  AttentionProblem& problem = rate.spec.problem;
+  problem.pass = *pass;
+  problem.mask = *mask;
+  std::size_t next = 5;
+  for (std::int64_t AttentionProblem::*size :
+       {&AttentionProblem::batch, &AttentionProblem::heads_q, &AttentionProblem::heads_kv, &AttentionProblem::n_q,
+        &AttentionProblem::n_k, &AttentionProblem::d}) {
+    problem.*size = parse_number<std::int64_t>(fields[next++]).value_or(-1);
+    if (problem.*size < 0) return std::nullopt;
+  }
+  const double tflops = parse_number<double>(fields[11]).value_or(0);
+  const double mhz = fields[12].empty() ? 0 : parse_number<double>(fields[12]).value_or(-1);
+  if (!(tflops > 0) || !(mhz >= 0)) return std::nullopt;
+  rate.flops_per_second = 1e12 * tflops;
+  rate.clock_hz = 1e6 * mhz;
+  rate.source = fields[13];
+  rate.spec.algorithm = fields[0];
+  rate.spec.set_config(auto_config(*algorithm, problem, *rate.gpu));
+  if (algorithm->refusal(problem, rate.spec.config(), *rate.gpu)) return std::nullopt;
+  return rate;
 }
 
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+AttentionModel model_of(const PublishedRate& rate) {
+  return built_in_algorithms().find(rate.spec.algorithm)->model(rate.spec.problem, rate.spec.config(), *rate.gpu);
 }
 
 /// Errors of predicted times against published rates, by algorithm, pass and half; nullptr without published
@@ -60,6 +94,99 @@ const PublishedErrors* errors_of_published_rates(const DeviceLimits* gpu) {
 
 }  // namespace
 
+double PublishedRate::ns() const {
+  AttentionProblem unmasked = spec.problem;
+  unmasked.mask = Mask::none;
+  const double share = spec.problem.mask == Mask::none ? 1 : 0.5;
+  return 1e9 * share * pass_flops(unmasked) / flops_per_second;
+}
+
+DeviceRates PublishedRate::rates() const {
+  DeviceRates rates = device_rates(*gpu);
+  if (clock_hz > 0) rates.clock = {.fixed_hz = clock_hz};
+  return rates;
+}
+
+double PublishedRate::predicted_ns() const {
+  return point_ns(predict_times(model_of(*this), *gpu, rates()));
+}
+
+PointRecord PublishedRate::record() const {
+  PointRecord record;
+  record.spec = spec;
+  const AttentionModel model = model_of(*this);
+  const std::vector<LaunchTime> times = predict_times(model, *gpu, rates());
+  auto time = times.begin();
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    KernelRecord& timed = record.kernels.emplace_back();
+    timed.kernel = times.size() > 1 ? kernel.name : "all";
+    timed.samples_ns = {ns() * time++->ns / point_ns(times)};
+  }
+  return record;
+}
+
+std::vector<PublishedRate> parse_published_rates(std::string_view csv) {
+  std::vector<PublishedRate> rates;
+  bool header = true;
+  int number = 0;
+  for (const std::string_view line : split_text(csv, '\n')) {
+    ++number;
+    if (line.empty() || line.starts_with('#') || std::exchange(header, false)) continue;
+    std::optional<PublishedRate> rate = parse_rate(line);
+    if (!rate) throw std::invalid_argument(fmt::format("published rates: line {} is invalid", number));
+    rates.push_back(*std::move(rate));
+  }
+  return rates;
+}
+
+const std::vector<PublishedRate>& published_rates() {
+  static const std::vector<PublishedRate> rates = parse_published_rates(published_rates_text());
+  return rates;
+}
+
+std::vector<RateErrors> rate_errors(std::span<const PublishedRate> rates) {
+  // Sources sort before the sum of all, which has no name.
+  std::map<std::tuple<std::string, std::string, bool, std::string>, std::vector<double>> groups;
+  for (const PublishedRate& rate : rates) {
+    const double error = std::abs(rate.predicted_ns() / rate.ns() - 1);
+    const std::string half(to_string(rate.half));
+    groups[{rate.gpu->name, half, false, rate.source}].push_back(error);
+    groups[{rate.gpu->name, half, true, ""}].push_back(error);
+  }
+  std::vector<RateErrors> rows;
+  for (const auto& [key, errors] : groups) {
+    const auto& [gpu, half, all, source] = key;
+    rows.push_back({.gpu = gpu,
+                    .source = source,
+                    .half = half,
+                    .rates = errors.size(),
+                    .median = quantile(errors, 0.5),
+                    .p95 = quantile(errors, 0.95),
+                    .worst = std::ranges::max(errors)});
+  }
+  return rows;
+}
+
+Table rate_error_table(std::vector<RateErrors> rows, bool people) {
+  TableBuilder<RateErrors> table(std::move(rows));
+  const auto error = [people](double value) {
+    return Cell{.text = people ? text(Share(value)) : fmt::format("{:.6g}", value), .number = value};
+  };
+  table.add({.key = "gpu", .title = "GPU"}, [](const RateErrors& row) { return row.gpu; });
+  table.add({.key = "half", .title = text(msg::prediction::split{})}, [](const RateErrors& row) { return row.half; });
+  table.add({.key = "source", .title = text(msg::prediction::source{})}, [](const RateErrors& row) {
+    return row.source.empty() ? text(msg::prediction::all_sources{}) : row.source;
+  });
+  table.add({.key = "rates", .title = text(msg::prediction::rates{})},
+            [](const RateErrors& row) { return static_cast<double>(row.rates); });
+  table.add({.key = "median_error", .title = text(msg::prediction::median{}), .kind = ColumnKind::number},
+            [error](const RateErrors& row) { return error(row.median); });
+  table.add({.key = "worst_error", .title = text(msg::prediction::worst{}), .kind = ColumnKind::number},
+            [error](const RateErrors& row) { return error(row.worst); });
+  return std::move(table).take();
+}
+
 const ErrorRow* PublishedErrors::find(std::string_view algorithm, Pass pass, std::string_view quantity) const {
   for (const Half half : {Half::held_out, Half::fitted}) {
     const auto row = std::ranges::find_if(rows, [&](const ErrorRow& each) {
@@ -73,16 +200,17 @@ const ErrorRow* PublishedErrors::find(std::string_view algorithm, Pass pass, std
 
 PublishedErrors parse_published_errors(std::string_view csv) {
   PublishedErrors table;
-  for (std::string_view line : split(csv, '\n')) {
+  for (std::string_view line : split_text(csv, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::vector<std::string_view> fields = split(line, ',');
+    const std::vector<std::string_view> fields = split_text(line, ',');
     if (fields.size() != 9) continue;
-    ErrorRow row{std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])};
-    if (!read_number(fields[4], row.points) || !read_number(fields[5], row.problems) ||
-        !read_number(fields[6], row.median) || !read_number(fields[7], row.p95)) {
-      continue;
-    }
-    table.rows.push_back(std::move(row));
+    const auto points = parse_number<std::size_t>(fields[4]);
+    const auto problems = parse_number<std::size_t>(fields[5]);
+    const auto median = parse_number<double>(fields[6]);
+    const auto p95 = parse_number<double>(fields[7]);
+    if (!points || !problems || !median || !p95) continue;
+    table.rows.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]),
+                          std::string(fields[3]), *points, *problems, *median, *p95});
     table.device = fields[8];
   }
   return table;

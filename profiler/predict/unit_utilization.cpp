@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "messages/bound.h"
+#include "messages/occupancy.h"
 #include "profiler/metrics/model_metrics.h"
+#include "profiler/plan/text.h"
 #include "profiler/points/facets.h"
 #include "profiler/predict/speed_of_light.h"
 
@@ -44,19 +47,6 @@ constexpr std::array counted_units{
 
 constexpr double bottleneck_threshold_pct = 100 * bottleneck_threshold;
 
-}  // namespace
-
-bool is_relative_to_kernel(const PointRecord& point, std::string_view kernel) {
-  const KernelRecord* record = point.kernel(kernel);
-  if (record == nullptr) return false;
-  if (point.provenance == Provenance::imported) return true;
-  constexpr std::array scales{metric_key::sm_cycles, metric_key::sm_active_cycles, metric_key::counted_range_ns};
-  return !record->samples_ns.empty() &&
-         std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
-}
-
-namespace {
-
 /// Returns the factor from a unit's share of the kernel's cycles to its share of the kernel's time.
 std::optional<double> time_over_cycles(std::string_view use, const PointRecord& point, std::string_view kernel) {
   if (!is_relative_to_kernel(point, kernel)) return std::nullopt;
@@ -66,21 +56,6 @@ std::optional<double> time_over_cycles(std::string_view use, const PointRecord& 
   if (!point.clocks || !(point.clocks->sm_clock_hz > 0) || !cycles || !ns) return std::nullopt;
   return cycles->value / (ns->value * 1e-9 * point.clocks->sm_clock_hz);
 }
-
-}  // namespace
-
-std::optional<double> counted_utilization(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
-  const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
-  const auto use = evaluate(counted->use, point, kernel);
-  const auto factor = time_over_cycles(counted->use, point, kernel);
-  return use && factor ? std::optional(use->value * *factor) : std::nullopt;
-}
-
-std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point, std::string_view kernel) {
-  return by_value([](const Metric& metric) { return metric.predicted_utilization; }, point, kernel);
-}
-
-namespace {
 
 /// Counted utilization over the kernel's time; over its cycles if the clock is unknown.
 std::optional<UnitUtilization> counted_value(std::string_view unit, const PointRecord& point, std::string_view kernel) {
@@ -107,6 +82,26 @@ Message with_percent(const UnitUtilization& busiest, bool binds) {
 }
 
 }  // namespace
+
+bool is_relative_to_kernel(const PointRecord& point, std::string_view kernel) {
+  const KernelRecord* record = point.kernel(kernel);
+  if (record == nullptr) return false;
+  if (point.provenance == Provenance::imported) return true;
+  constexpr std::array scales{metric_key::sm_cycles, metric_key::sm_active_cycles, metric_key::counted_range_ns};
+  return !record->samples_ns.empty() &&
+         std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
+}
+
+std::optional<double> counted_utilization(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
+  const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
+  const auto use = evaluate(counted->use, point, kernel);
+  const auto factor = time_over_cycles(counted->use, point, kernel);
+  return use && factor ? std::optional(use->value * *factor) : std::nullopt;
+}
+
+std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point, std::string_view kernel) {
+  return by_value([](const Metric& metric) { return metric.predicted_utilization; }, point, kernel);
+}
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
   if (!counts_all_units(point, kernel)) return std::nullopt;
@@ -200,6 +195,43 @@ std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_vi
   std::erase_if(stalls, [](const UnitUtilization& stall) { return !(stall.value > 0); });
   if (stalls.size() > most) stalls.resize(most);
   return stalls;
+}
+
+std::optional<LaunchOccupancy> launch_occupancy(const PointRecord& point, const DeviceLimits& limits) {
+  constexpr int threads_per_warp = 32;
+  if (point.kernels.size() != 1 || point.kernels.front().occupancy_limiter.empty()) return std::nullopt;
+  const auto share = evaluate(metric_key::theoretical_occupancy_pct, point);
+  if (!share || limits.max_threads_per_sm < threads_per_warp) return std::nullopt;
+  const int most = limits.max_threads_per_sm / threads_per_warp;
+  return LaunchOccupancy{.warps_per_sm = static_cast<int>(std::lround(share->value * most / 100)),
+                         .max_warps_per_sm = most,
+                         .limiter = point.kernels.front().occupancy_limiter};
+}
+
+Message limiter_title(std::string_view limiter) {
+  if (limiter == "registers") return msg::occupancy::registers{};
+  if (limiter == "shared memory") return msg::occupancy::shared_memory{};
+  if (limiter == "threads") return msg::occupancy::threads{};
+  if (limiter == "blocks") return msg::occupancy::blocks{};
+  if (limiter == "grid") return msg::occupancy::grid{};
+  return Message::verbatim(printable(limiter));
+}
+
+Message compare_occupancy(const NamedOccupancy& a, const NamedOccupancy& b) {
+  const Message limit_a = limiter_title(a.occupancy.limiter);
+  const Message limit_b = limiter_title(b.occupancy.limiter);
+  const int warps = a.occupancy.warps_per_sm;
+  if (a.occupancy.limiter == b.occupancy.limiter) {
+    if (warps == b.occupancy.warps_per_sm) return msg::occupancy::both{.limiter = limit_a, .warps = warps};
+    return msg::occupancy::one_limit{
+        .limiter = limit_a, .tile_a = a.name, .tile_b = b.name, .warps_a = warps, .warps_b = b.occupancy.warps_per_sm};
+  }
+  return msg::occupancy::each{.limiter_a = limit_a,
+                              .limiter_b = limit_b,
+                              .tile_a = a.name,
+                              .tile_b = b.name,
+                              .warps_a = warps,
+                              .warps_b = b.occupancy.warps_per_sm};
 }
 
 }  // namespace attnscope::analysis

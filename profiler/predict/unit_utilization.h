@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluation of `collect --utilization` counters: unit utilization, bottleneck, stall reasons, and their predictions.
+// Occupancy of launches.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/device_limits.h"
 #include "kernels/model/pipeline_model.h"
 #include "profiler/metrics/metrics.h"
 
@@ -73,5 +76,24 @@ inline constexpr std::size_t default_stall_count = 3;
 /// Returns up to `most` stall reasons above zero, the largest first.
 [[nodiscard]] std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_view kernel = "all",
                                                       std::size_t most = default_stall_count);
+
+/// Theoretical occupancy of a measured or simulated launch.
+struct LaunchOccupancy {
+  int warps_per_sm = 0;
+  int max_warps_per_sm = 0;
+  std::string limiter;  ///< KernelRecord::occupancy_limiter
+};
+/// Empty if it is unknown, or if the point has several kernels, whose occupancies differ.
+[[nodiscard]] std::optional<LaunchOccupancy> launch_occupancy(const PointRecord&, const DeviceLimits&);
+
+/// Display name of an occupancy limiter: "shared memory", "grid size"; an unknown limiter of a file as it is.
+[[nodiscard]] Message limiter_title(std::string_view limiter);
+
+struct NamedOccupancy {
+  std::string name;  ///< "128 × 64"
+  LaunchOccupancy occupancy;
+};
+/// "Both: 8 warps per SM, limited by registers.", or each with its own.
+[[nodiscard]] Message compare_occupancy(const NamedOccupancy& a, const NamedOccupancy& b);
 
 }  // namespace attnscope::analysis

@@ -19,7 +19,7 @@
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
-#include "profiler/points/half_filled_sectors.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"

@@ -50,7 +50,7 @@ std::vector<std::string> ratio_line_labels(const Context& context, const Compare
   const analysis::PointTable& table = context.table();
   const Row row = pair.other.front();
   std::vector<std::string> words{analysis::short_title(table.algorithms(), table.algorithm(row))};
-  for (const Field& setting : analysis::compared_settings(table)) {
+  for (const Field& setting : analysis::compared_settings()) {
     const bool of_length = std::ranges::count(setting.parts, field_name::n_k) > 0 && table.n_q(row) == table.n_k(row);
     if (setting.role == FieldRole::algorithm || of_length || (setting.role == FieldRole::tile && !tile)) continue;
     const std::string value = analysis::setting_text(table, setting, row);

@@ -43,16 +43,15 @@ void plan_maps(const PointTable& table, std::vector<Plot>& plots) {
       {{metric_key::time_median_ns},
        {metric_key::l2_sm_bytes},
        {metric_key::dram_settled_bytes, metric_key::dram_bytes}}};
-  map_filter(table.algorithms())
-      .for_each_problem(table, swept_rows(table, table.rows()), [&](const ProblemFilter& filter) {
-        for (const auto& metrics : wanted) {
-          const auto* metric = std::ranges::find_if(metrics, [&](std::string_view key) {
-            return !key.empty() && build_tile_map(table, filter.rows(), key).minimum.has_value();
-          });
-          if (metric == metrics.end()) continue;
-          plots.push_back({PlotKind::maps, map_stem(filter, *metric), filter, {}, std::string(*metric)});
-        }
+  map_filter().for_each_problem(table, swept_rows(table, table.rows()), [&](const ProblemFilter& filter) {
+    for (const auto& metrics : wanted) {
+      const auto* metric = std::ranges::find_if(metrics, [&](std::string_view key) {
+        return !key.empty() && build_tile_map(table, filter.rows(), key).minimum.has_value();
       });
+      if (metric == metrics.end()) continue;
+      plots.push_back({PlotKind::maps, map_stem(filter, *metric), filter, {}, std::string(*metric)});
+    }
+  });
 }
 
 }  // namespace
@@ -61,8 +60,8 @@ ProblemFilter curve_filter() {
   return {curve_facets(), key_length_facet()};
 }
 
-ProblemFilter map_filter(const Algorithms& algorithms) {
-  return {map_facets(algorithms), tile_facet()};
+ProblemFilter map_filter() {
+  return {map_facets(), tile_facet()};
 }
 
 std::string_view to_string(Ordinate ordinate) {

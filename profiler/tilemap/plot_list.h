@@ -16,7 +16,7 @@
 namespace attnscope::analysis {
 
 [[nodiscard]] ProblemFilter curve_filter();
-[[nodiscard]] ProblemFilter map_filter(const Algorithms& = Algorithms::known());
+[[nodiscard]] ProblemFilter map_filter();
 
 /// Returns "io", "time" or "tflops", the prefix of file names.
 [[nodiscard]] std::string_view to_string(Ordinate);

@@ -431,18 +431,17 @@ const MapLayout& tile_layout() {
   return layout;
 }
 
-std::vector<FacetPtr> fixed_facets(const MapLayout& layout, const Algorithms& algorithms) {
+std::vector<FacetPtr> fixed_facets(const MapLayout& layout) {
   const std::array axes{layout.x, layout.y};
-  std::vector<FacetPtr> facets = fixed_facets(axes, algorithms);
+  std::vector<FacetPtr> facets = fixed_facets(axes);
   if (sets_tile_size(layout)) return facets;
-  remove_tile_facets(facets, algorithms);  // Each cell uses its fastest tile with its knobs.
+  remove_tile_facets(facets);  // Each cell uses its fastest tile with its knobs.
   return facets;
 }
 
-void remove_tile_facets(std::vector<FacetPtr>& facets, const Algorithms& algorithms) {
+void remove_tile_facets(std::vector<FacetPtr>& facets) {
   std::erase_if(facets, [&](const FacetPtr& facet) {
-    return facet->key == "tile" ||
-           std::ranges::find(algorithms.knobs(), facet->key, &Knob::name) != algorithms.knobs().end();
+    return facet->key == "tile" || known_algorithms().find_knob(facet->key) != nullptr;
   });
 }
 
@@ -467,7 +466,7 @@ TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::
 TileMap build_map_around(const PointTable& table, Row point) {
   if (!has_axis_values(table, point, tile_layout())) return {};
   std::vector<const CodeColumn*> fixed;
-  for (const FacetPtr& facet : fixed_facets(tile_layout(), table.algorithms())) fixed.push_back(&table.codes(*facet));
+  for (const FacetPtr& facet : fixed_facets(tile_layout())) fixed.push_back(&table.codes(*facet));
   std::vector<Row> rows;
   for (Row row = 0; row < table.size(); ++row) {
     const auto same = [&](const CodeColumn* column) { return column->codes[row] == column->codes[point]; };
@@ -552,7 +551,7 @@ Message runs_text(const PointTable& table, const TileMap& map) {
 }
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {
-  const std::vector<std::uint64_t> problems = combined_codes(table, fixed_facets(layout, table.algorithms()));
+  const std::vector<std::uint64_t> problems = combined_codes(table, fixed_facets(layout));
   const CodeColumn& places = table.codes(*combined_facet(layout.x, layout.y));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
   for (const Row row : rows) {
@@ -572,7 +571,7 @@ std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, 
 
 std::vector<PointAxis> varying_axes(const PointTable& table, std::span<const Row> rows) {
   std::vector<PointAxis> varying;
-  for (PointAxis& axis : point_axes(table.algorithms())) {
+  for (PointAxis& axis : point_axes()) {
     const CodeColumn& column = table.codes(*axis.facet);
     const auto differs = [&](Row row) { return column.codes[row] != column.codes[rows.front()]; };
     if (std::ranges::any_of(rows, differs)) varying.push_back(std::move(axis));

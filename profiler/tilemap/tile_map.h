@@ -34,8 +34,8 @@ struct MapLayout {
 [[nodiscard]] const MapLayout& tile_layout();
 /// Returns the facets that must be fixed for one map of this layout. If no axis sets the tile, neither tile nor knobs
 /// are facets: each cell uses its fastest tile.
-[[nodiscard]] std::vector<FacetPtr> fixed_facets(const MapLayout&, const Algorithms& = Algorithms::known());
-void remove_tile_facets(std::vector<FacetPtr>&, const Algorithms&);
+[[nodiscard]] std::vector<FacetPtr> fixed_facets(const MapLayout&);
+void remove_tile_facets(std::vector<FacetPtr>&);
 
 struct MapRequest {
   MapLayout layout = tile_layout();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/user/json_lines.h"
+#include "kernels/user/manifest_value.h"
 #include "profiler/plan/axes.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/worker/json_fields.h"

@@ -14,7 +14,6 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
-#include "profiler/points/half_filled_sectors.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"

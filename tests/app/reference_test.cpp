@@ -170,7 +170,7 @@ std::string algorithms_text() {
 
 std::string presets_text() {
   std::string out = head("Presets", {"preset", "description"});
-  for (const PresetInfo& preset : presets()) {
+  for (const Preset& preset : presets()) {
     out += row({fmt::format("`{}`", preset.name), attnscope::text(preset.description)});
   }
   return out;
@@ -258,7 +258,7 @@ TEST_F(HelpCommand, SuggestsTopics) {
 
 TEST_F(HelpCommand, ListsEveryPreset) {
   const std::string list = run(folder_, {"help", "presets"}).out;
-  for (const PresetInfo& preset : presets()) EXPECT_THAT(list, HasSubstr(fmt::format("- {}: ", preset.name)));
+  for (const Preset& preset : presets()) EXPECT_THAT(list, HasSubstr(fmt::format("- {}: ", preset.name)));
 }
 
 TEST_F(HelpCommand, ListsEveryAxis) {

@@ -53,7 +53,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace attnscope::campaign;  // NOLINT(google-build-using-namespace)
   constexpr double most_points = 32;
   const std::vector<Axis> axes = axes_of(text_of(data, size));
-  (void)make_spec("peer", axes, built_in_algorithms());
   double points = static_cast<double>(built_in_algorithms().algorithms().size());
   for (const Axis& axis : axes) points *= static_cast<double>(axis.values.size());
   if (axes.empty() || points > most_points) return 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/oracle/float16.h"
-#include "kernels/oracle/references.h"
+#include "kernels/oracle/reference.h"
 #include "kernels/registry.h"
 #include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/programs.h"

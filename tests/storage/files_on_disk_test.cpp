@@ -270,7 +270,6 @@ TEST_F(OutputFiles, detect_file_kinds) {
     }
   }
   std::ofstream(folder / "there", std::ios::trunc) << "# what these tiles are\n# and more\nalgorithm,pass,arch\n";
-  EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, ExistingFile::same_kind));
 }
 
 TEST_F(OutputFiles, uncommitted_output_keeps_the_old_file) {

@@ -73,7 +73,7 @@ TEST(RecordedSamples, FirstExistingSampleIsUsed) {
   EXPECT_EQ(sample_path(second_sample), fs::canonical(ATTNSCOPE_SECOND_SAMPLE));
   EXPECT_THAT(sample_paths({"of-none", "of-all"}), ElementsAre(root / "first/attnscope/samples/of-all.attnscope"));
   EXPECT_THAT(sample_paths({"of-none"}), IsEmpty());
-  EXPECT_THAT(law_samples(), ElementsAre(fs::canonical(ATTNSCOPE_LAW_SAMPLE)));
+  EXPECT_THAT(sample_paths({law_sample}), ElementsAre(fs::canonical(ATTNSCOPE_LAW_SAMPLE)));
 }
 
 }  // namespace

@@ -43,16 +43,16 @@ std::vector<TestPoint> shown(const std::vector<PointRecord>& records, bool simul
   return points;
 }
 
-std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points, std::span<const Field> fields) {
+std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points) {
   std::vector<std::pair<RunPtr, RunPoints>> runs;
   for (const TestPoint& point : points) {
     auto run = std::ranges::find(runs, point.run, &std::pair<RunPtr, RunPoints>::first);
-    if (run == runs.end()) run = runs.insert(run, {point.run, RunPoints(fields)});
+    if (run == runs.end()) run = runs.insert(run, {point.run, RunPoints()});
     run->second.add(*point.point);
   }
   std::vector<PointSet::Part> parts;
   for (const auto& [run, its] : runs) parts.push_back({run, &its});
-  return std::make_shared<const PointSet>(parts, fields);
+  return std::make_shared<const PointSet>(parts);
 }
 
 QString describe_point_html(const TestPoint& point, const QPalette& palette) {

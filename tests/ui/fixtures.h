@@ -44,8 +44,7 @@ struct TestPoint {
 [[nodiscard]] std::vector<TestPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
                                            std::int64_t run = 1);
 /// Point set of the same points.
-[[nodiscard]] std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points,
-                                                     std::span<const Field> fields = point_fields());
+[[nodiscard]] std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points);
 [[nodiscard]] QString describe_point_html(const TestPoint& point, const QPalette& palette);
 /// Reads the record of a point from its file.
 [[nodiscard]] PointRecord record_of(const ShownPoint& point);

@@ -43,8 +43,7 @@ QString format_quantity(double value, const Curve& curve) {
 }
 
 QString short_title(std::string_view algorithm) {
-  static const analysis::Algorithms known = analysis::Algorithms::known();
-  return QString::fromStdString(analysis::short_title(known, algorithm));
+  return QString::fromStdString(analysis::short_title(known_algorithms(), algorithm));
 }
 
 std::vector<Row> drawn_rows(const CurveSet& set) {

@@ -49,9 +49,7 @@ std::vector<std::string_view> fields_of(const Field& setting) {
 std::vector<RowKey> keys_of(const Field& setting, const analysis::PointTable& points) {
   if (setting.role == FieldRole::knob) return {analysis::key_of_knobs(points)};
   std::vector<RowKey> keys;
-  for (const std::string_view name : fields_of(setting)) {
-    if (points.points().find_field(name) != nullptr) keys.push_back(key_of_field(points, name));
-  }
+  for (const std::string_view name : fields_of(setting)) keys.push_back(key_of_field(points, name));
   return keys;
 }
 
@@ -228,8 +226,7 @@ void add_sources(PointsTableBuilder& maker, const PointSet& points) {
 
 }  // namespace
 
-std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry,
-                                                std::span<const Field> fields) {
+std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry) {
   auto made = std::make_shared<PointsTable>(PointsTable{.points = std::move(points), .table = {}, .facts = {}});
   std::set<std::string> unknown_knobs;  // knobs that no registered algorithm has
   for (const Knobs& knobs : made->points->table().points().knobs().values()) {
@@ -238,7 +235,7 @@ std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> 
     }
   }
   PointsTableBuilder maker(*made);
-  for (const Field& setting : point_settings(registry, unknown_knobs, fields)) maker.add(setting);
+  for (const Field& setting : point_settings(registry, unknown_knobs)) maker.add(setting);
   add_result(maker, *made->points);
   add_metrics(maker);
   add_sources(maker, *made->points);
@@ -286,9 +283,9 @@ bool is_prefix(const PointSet& before, const PointSet& now) {
 
 PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(known_algorithms(), parent) {}
 
-PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent, std::span<const Field> fields)
-    : ResultModel(parent), registry_(registry), fields_(fields) {
-  set_points(std::make_shared<const PointSet>(std::vector<PointSet::Part>(), fields));
+PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent)
+    : ResultModel(parent), registry_(registry) {
+  set_points(std::make_shared<const PointSet>());
 }
 
 void PointsTableModel::set_contents(std::shared_ptr<const PointsTable> contents, std::vector<Row> order) {

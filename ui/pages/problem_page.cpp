@@ -265,7 +265,7 @@ std::optional<EmptyStateText> ProblemPage::absent_option_text(const Message& wha
 QStringList ProblemPage::collected_axes(const ProblemFilter::Alternative& nearest) const {
   const analysis::PointTable& table = points_->table();
   PointSpec spec = table.spec(nearest.row);
-  const std::vector<analysis::PointAxis> axes = analysis::point_axes(table.algorithms());
+  const std::vector<analysis::PointAxis> axes = analysis::point_axes();
   for (const auto& [f, value] : nearest.changes) {
     const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
     const std::string& wanted = filter_.state(f).value().id();

@@ -65,7 +65,7 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_label->setBuddy(device_);
   form.addRow(device_label, device_);
   preset_ = shrinkable_combo(this);
-  for (const PresetInfo& preset : presets()) {
+  for (const Preset& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
     preset_->setItemData(preset_->count() - 1, qtext(preset.description), Qt::ToolTipRole);
   }

@@ -10,7 +10,6 @@
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/explored_tables.h"
-#include "profiler/predict/launch_occupancy.h"
 #include "profiler/predict/unit_utilization.h"
 #include "ui/models/curve_series.h"
 #include "ui/runs/point_settings.h"

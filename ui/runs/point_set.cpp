@@ -46,8 +46,7 @@ std::vector<Row> RunPoints::distinct_settings() const {
   constexpr std::array<std::string_view, 3> excluded_fields{"n_k", "br", "bc"};
   std::vector<const analysis::FieldColumn*> columns;
   for (const Field& field : point_fields()) {
-    if (std::ranges::count(excluded_fields, field.name) > 0) continue;
-    if (const analysis::FieldColumn* column = columns_.find_field(field.name)) columns.push_back(column);
+    if (std::ranges::count(excluded_fields, field.name) == 0) columns.push_back(&columns_.field(field.name));
   }
   const analysis::FieldColumn& n_q = columns_.field("n_q");
   const analysis::FieldColumn& n_k = columns_.field("n_k");
@@ -59,7 +58,7 @@ std::vector<Row> RunPoints::distinct_settings() const {
     sort.clear();
     for (const analysis::FieldColumn* column : columns) {
       const bool is_n = column == &n_q && n_q.number(row) == n_k.number(row);
-      sort.push_back(is_n ? 0 : column->key(row));
+      sort.push_back(is_n ? ~std::uint64_t{0} : column->key(row));
     }
     sort.push_back(columns_.knobs().code(row));
     if (sort == before) continue;  // consecutive points are mostly equal
@@ -88,8 +87,8 @@ analysis::Run analysis_run(const RunInfo& info) {
   return run;
 }
 
-PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields) {
-  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
+PointSet::PointSet(const std::vector<Part>& parts) {
+  analysis::PointTableBuilder builder;
   for (const Part& part : parts) {
     if (part.points->empty()) continue;
     runs_.push_back(part.run);

@@ -25,9 +25,6 @@ using analysis::Row;
 
 class RunPoints {
  public:
-  /// `fields` must outlive this object.
-  explicit RunPoints(std::span<const Field> fields = point_fields()) : columns_(fields) {}
-
   /// Adds a point. A point at the same plan index is replaced, because a resumed run measured it again.
   void add(const StoredPoint&);
   void add(RunPoints later);
@@ -84,8 +81,8 @@ class PointSet {
     std::optional<analysis::Run> run_entry = {};
   };
   PointSet() : PointSet(std::vector<Part>()) {}
-  /// Holds all points of these runs. `fields`: fields of the points.
-  explicit PointSet(const std::vector<Part>& parts, std::span<const Field> fields = point_fields());
+  /// Holds all points of these runs.
+  explicit PointSet(const std::vector<Part>& parts);
   /// Holds some points of another set; `rows` must be ascending.
   PointSet(const PointSet& all, std::span<const Row> rows);
 

@@ -33,14 +33,13 @@ QString unusual(const Field& field, const QString& text) {
 
 }  // namespace
 
-std::vector<Field> point_settings(const Registry& registry, const std::set<std::string>& unknown_knobs,
-                                  std::span<const Field> fields) {
+std::vector<Field> point_settings(const Registry& registry, const std::set<std::string>& unknown_knobs) {
   std::vector<Field> settings;
   std::vector<Field> tile;
   std::vector<Field> last;
   std::ranges::copy_if(analysis::field_groups(), std::back_inserter(settings),
                        [](const Field& group) { return group.role != FieldRole::tile; });
-  for (const Field& field : fields) {
+  for (const Field& field : point_fields()) {
     if (field.role == FieldRole::tile) {
       tile.push_back(field);
     } else if (analysis::group_of(field.name) == nullptr) {

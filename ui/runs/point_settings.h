@@ -6,7 +6,6 @@
 #include <QStringList>
 #include <QVariant>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,7 @@ namespace attnscope::ui {
 /// Returns all fields, single or grouped (Field::parts), and all knobs of the registry, then knobs with the names in
 /// `unknown_knobs`.
 [[nodiscard]] std::vector<Field> point_settings(const Registry& registry = known_algorithms(),
-                                                const std::set<std::string>& unknown_knobs = {},
-                                                std::span<const Field> fields = point_fields());
+                                                const std::set<std::string>& unknown_knobs = {});
 
 struct SettingValue {
   QString text;   ///< empty if not set or not known

@@ -10,7 +10,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/oracle/inputs.h"
-#include "kernels/oracle/references.h"
+#include "kernels/oracle/reference.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/plan_memory.h"
 

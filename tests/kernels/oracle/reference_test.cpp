@@ -10,7 +10,6 @@
 
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/reference.h"
-#include "kernels/oracle/references.h"
 #include "tests/kernels/attention_inputs.h"
 #include "tests/message_matchers.h"
 

@@ -25,10 +25,6 @@ namespace {
 
 using fixtures::Points;
 
-const Algorithm& fa2() {
-  return *built_in_algorithms().find("fa2");
-}
-
 double model_bytes(const PointSpec& spec) {
   const Algorithm& algorithm = *built_in_algorithms().find(spec.algorithm);
   return static_cast<double>(algorithm.plan(spec.problem, spec.config(), fixtures::h200()).traffic().total());
@@ -583,21 +579,23 @@ TEST(Curves, EmptyInputGivesEmptySet) {
 }
 
 TEST(Curves, UsesAlgorithmTitles) {
-  const Algorithms ours = Algorithms::known();
+  const Registry& ours = known_algorithms();
   EXPECT_EQ(short_title(ours, "fa2"), "FA2");
   EXPECT_EQ(short_title(ours, "naive"), "Naive");
   EXPECT_EQ(short_title(ours, "splitkv"), "Split-KV");
   EXPECT_EQ(short_title(ours, "torch-flash"), "torch-flash");
-  EXPECT_EQ(short_title(Algorithms(), "fa2"), "fa2") << "a program without it does not know it";
+  EXPECT_EQ(short_title(Registry(), "fa2"), "fa2") << "a program without it does not know it";
 }
 
 TEST(Curves, UnknownAlgorithmHasNoModel) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  const PointTable table = fixtures::Points({record}).table(Algorithms());
-  const CurveSet set = build_curves(table, table.rows(), everything());
+  record.spec.algorithm = "nobody's";
+  const PointTable table = fixtures::Points({record}).table();
+  CurveRequest request = everything();
+  request.algorithms = {record.spec.algorithm};
+  const CurveSet set = build_curves(table, table.rows(), request);
   EXPECT_EQ(std::ranges::count(set.curves, CurveKind::measured, &Curve::kind), 2);
   EXPECT_EQ(std::ranges::count(set.curves, CurveKind::model, &Curve::kind), 0);
-  EXPECT_EQ(fa2().name(), record.spec.algorithm);
 }
 
 }  // namespace

@@ -174,8 +174,6 @@ TEST(Rounds, KernelsMissingInARoundKeepOtherRounds) {
   add_round(point, 1, second);
   ASSERT_EQ(point.kernels.size(), 2U);
   EXPECT_THAT(round_values("time_median_ns", point, "pv"), ElementsAre(std::nullopt, Optional(9)));
-  EXPECT_FALSE(summary_over_rounds("time_median_ns", *kernel_values(point, "pv"))) << "one value has no spread";
-  EXPECT_EQ(summary_over_rounds("dram_read_bytes", *kernel_values(point))->median, 102);
   EXPECT_THAT(round_values("time_median_ns", point, "none"), ElementsAre(std::nullopt, std::nullopt));
 }
 

@@ -70,7 +70,7 @@ void expect_valid_partition(const std::vector<PointSpec>& points, const std::vec
 }
 
 TEST(Shards, of_every_preset_are_valid) {
-  for (const PresetInfo& preset : presets()) {
+  for (const Preset& preset : presets()) {
     const std::vector<PointSpec> points = planned({.preset = std::string(preset.name), .axes = {}, .algorithms = {}});
     const std::vector<std::int64_t> ms = ms_of(points);
     for (const int count : {2, 3, 7, 8, 64, 1000}) {

@@ -25,6 +25,19 @@ std::vector<std::string> keys_of(const std::vector<FacetPtr>& facets) {
   return keys;
 }
 
+/// Adds an algorithm to known_algorithms() while it exists.
+class KnownAlgorithm {
+ public:
+  explicit KnownAlgorithm(std::unique_ptr<const Algorithm> algorithm) {
+    std::vector<std::unique_ptr<const Algorithm>> algorithms;
+    algorithms.push_back(std::move(algorithm));
+    EXPECT_THAT(add_known_algorithms(std::move(algorithms)), testing::ElementsAre(""));
+  }
+  KnownAlgorithm(const KnownAlgorithm&) = delete;
+  KnownAlgorithm& operator=(const KnownAlgorithm&) = delete;
+  ~KnownAlgorithm() { reset_known_algorithms(); }
+};
+
 TEST(Facets, HaveLabelsAndHelp) {
   for (const auto& facets : {curve_facets(), map_facets()}) {
     std::set<std::string> keys;
@@ -108,8 +121,7 @@ TEST(Facets, EveryKnobSeparatesMaps) {
 }
 
 TEST(Facets, DeclaredKnobsAreFacets) {
-  Registry registry;
-  registry.add(
+  const KnownAlgorithm mine(
       std::make_unique<test::FactsOnlyAlgorithm>(Facts{.name = "mine",
                                                        .title = "Mine",
                                                        .short_title = "Mine",
@@ -123,16 +135,15 @@ TEST(Facets, DeclaredKnobsAreFacets) {
                                                                   .label = Message::verbatim("Order"),
                                                                   .meaning = Message::verbatim("Who comes first"),
                                                                   .words = {"as_given", "longest"}}}}));
-  const Algorithms algorithms(registry);
   PointSpec changed = fixtures::spec("mine", 1024);
   changed.knobs.set("cluster", std::int64_t{4});
   changed.knobs.set("order", std::string("longest"));
   const PointRecord plain = fixtures::failed_point(fixtures::spec("mine", 1024), Disposition::infeasible, "not asked");
   const PointRecord other = fixtures::failed_point(changed, Disposition::infeasible, "not asked");
-  const PointTable table = Points({plain, other}).table(algorithms);
-  const auto facets = map_facets(algorithms);
+  const PointTable table = Points({plain, other}).table();
+  const auto facets = map_facets();
   EXPECT_THAT(keys_of(facets), testing::IsSupersetOf({"cluster", "order"}));
-  EXPECT_THAT(keys_of(facets), testing::Not(testing::Contains("raster"))) << "undeclared knob";
+  EXPECT_THAT(keys_of(facets), testing::Not(testing::Contains("nobody's"))) << "undeclared knob";
   const auto values_of = [&](std::string_view key) {
     const auto facet = std::ranges::find(facets, key, [](const FacetPtr& each) { return std::string_view(each->key); });
     std::vector<std::string> texts;
@@ -144,8 +155,7 @@ TEST(Facets, DeclaredKnobsAreFacets) {
 }
 
 TEST(Facets, ASweptKnobIsAFacet) {
-  Registry registry;
-  registry.add(
+  const KnownAlgorithm mine(
       std::make_unique<test::FactsOnlyAlgorithm>(Facts{.name = "mine",
                                                        .title = "Mine",
                                                        .short_title = "Mine",
@@ -160,7 +170,6 @@ TEST(Facets, ASweptKnobIsAFacet) {
                                                                   .meaning = Message::verbatim("Of a head"),
                                                                   .largest = 16,
                                                                   .separate_curves = true}}}));
-  const Algorithms algorithms(registry);
   std::vector<PointRecord> records;
   for (const std::int64_t value : {0, 4}) {
     PointSpec changed = fixtures::spec("mine", 1024);
@@ -168,7 +177,7 @@ TEST(Facets, ASweptKnobIsAFacet) {
     changed.knobs.set("parts", value);
     records.push_back(fixtures::failed_point(changed, Disposition::infeasible, "not asked"));
   }
-  const PointTable table = Points(records).table(algorithms);
+  const PointTable table = Points(records).table();
   EXPECT_EQ(swept_knob_values(table, table.rows()), (std::vector<KnobValueChoice>{{"parts", 0}, {"parts", 4}}));
 }
 

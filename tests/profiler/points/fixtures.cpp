@@ -222,8 +222,8 @@ Points& Points::add(const std::vector<PointRecord>& records) {
   return add(records, run(records.empty() ? Provenance::measured : records.front().provenance));
 }
 
-analysis::PointTable Points::table(const analysis::Algorithms& algorithms, std::span<const Field> fields) const {
-  analysis::PointTableBuilder builder(algorithms, fields);
+analysis::PointTable Points::table() const {
+  analysis::PointTableBuilder builder;
   for (const analysis::Run& run : runs_) builder.add_run(run);
   std::vector<std::size_t> places(runs_.size());  // next index in each run's plan
   for (std::size_t i = 0; i < records_.size(); ++i) builder.add(run_of_[i], records_[i], places[run_of_[i]]++);

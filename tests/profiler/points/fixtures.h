@@ -48,8 +48,7 @@ class Points {
 
   Points& add(const std::vector<PointRecord>& records, const analysis::Run& run);
   Points& add(const std::vector<PointRecord>& records);
-  [[nodiscard]] analysis::PointTable table(const analysis::Algorithms& algorithms = analysis::Algorithms::known(),
-                                           std::span<const Field> fields = point_fields()) const;
+  [[nodiscard]] analysis::PointTable table() const;
   [[nodiscard]] const std::vector<PointRecord>& records() const { return records_; }
 
  private:

@@ -5,7 +5,7 @@
 
 #include "messages/stores.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/points/half_filled_sectors.h"
+#include "profiler/points/impossible_values.h"
 #include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/launch_occupancy.h"
+#include "profiler/predict/unit_utilization.h"
 
 #include <gtest/gtest.h>
 

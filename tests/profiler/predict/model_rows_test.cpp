@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/model_rows.h"
+#include "profiler/predict/launch_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/published_rates.h"
+#include "profiler/predict/published_errors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "profiler/predict/published_errors.h"
 
 namespace attnscope::analysis {
 namespace {

@@ -92,7 +92,7 @@ const std::set<QString>& data_texts() {
     for (const DTypeTrait& trait : dtype_traits) add(trait.word);
     for (const CacheState state : {CacheState::cold, CacheState::warm}) add(to_string(state));
     for (const DeviceLimits& gpu : known_gpus()) add(gpu.name);
-    for (const PresetInfo& preset : presets()) add(preset.name);
+    for (const Preset& preset : presets()) add(preset.name);
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       add(algorithm->name());
       add(algorithm->facts().title);

@@ -32,7 +32,7 @@ TEST_F(WindowTest, EveryPresetCanStart) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectPanel panel;
   panel.form().set_database(folder.filePath("c.attnscope"));
-  for (const PresetInfo& preset : presets()) {
+  for (const Preset& preset : presets()) {
     panel.form().set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
     EXPECT_EQ(panel.start_blocker_text(), QString()) << preset.name;
   }

@@ -102,14 +102,14 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
 }
 
 /// Returns the fields in which compared points must agree; tiles may differ.
-std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides, const analysis::Algorithms& algorithms) {
+std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides) {
   const std::vector<analysis::PointAxis> known = analysis::point_axes();
   const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
   // Sides defined by a run property may also differ in the device.
   if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);
   std::vector<analysis::FacetPtr> facets =
       analysis::fixed_facets(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
-  analysis::remove_tile_facets(facets, algorithms);
+  analysis::remove_tile_facets(facets);
   return facets;
 }
 
@@ -151,8 +151,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 
 std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis) {
   // For each row: code of the fields that are not on the axis, and side; sorted, without duplicates.
-  const std::vector<std::uint64_t> beside =
-      analysis::combined_codes(points.table(), fixed_facets(axis, points.table().algorithms()));
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());
   for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);

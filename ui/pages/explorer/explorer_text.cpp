@@ -6,9 +6,9 @@
 
 #include "messages/explorer_page.h"
 #include "messages/prediction.h"
-#include "profiler/predict/launch_occupancy.h"
 #include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/published_errors.h"
+#include "profiler/predict/unit_utilization.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -181,7 +181,7 @@ EmptyStateText TileHeatmapPage::no_plot_text() {
 void TileHeatmapPage::offer_axes() {
   std::vector<analysis::PointAxis> axes = varying_;
   // Always offers the tile axes and the chosen ones.
-  const std::vector<analysis::PointAxis> all = analysis::point_axes(points()->table().algorithms());
+  const std::vector<analysis::PointAxis> all = analysis::point_axes();
   for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
     if (analysis::find_axis(axes, key) == nullptr) axes.push_back(*analysis::find_axis(all, key));
   }
@@ -242,8 +242,7 @@ analysis::MapRequest TileHeatmapPage::request() const {
 void TileHeatmapPage::refresh() {
   if (view_ == nullptr) return;                            // Called during construction.
   if (workspace().is_gathering()) return cancel_search();  // points_changed() will call refresh() again.
-  restrict_to(analysis::fixed_facets(layout_, workspace().visible()->table().algorithms()),
-              analysis::combined_facet(layout_.x, layout_.y));
+  restrict_to(analysis::fixed_facets(layout_), analysis::combined_facet(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
   search_points(
       axes_.key(),
