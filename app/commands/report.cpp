@@ -22,7 +22,6 @@
 #include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
-#include "profiler/report/report_files.h"
 #include "storage/loaded_runs.h"
 
 namespace attnscope {

@@ -9,9 +9,9 @@
 #include <set>
 #include <tuple>
 
+#include "profiler/compare/alignment.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/compare/recordings.h"
-#include "profiler/compare/tile_selector.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/points/impossible_values.h"
@@ -457,21 +457,9 @@ std::span<const std::string_view> compared_levels() {
 }
 
 std::string_view to_string(SkippedRows::SkipReason why) {
-  switch (why) {
-    case SkippedRows::SkipReason::unmatched:
-      return "unmatched";
-    case SkippedRows::SkipReason::failed:
-      return "failed";
-    case SkippedRows::SkipReason::failed_on_both_sides:
-      return "both-failed";
-    case SkippedRows::SkipReason::other_tiles:
-      return "no-automatic-tile";
-    case SkippedRows::SkipReason::impossible:
-      return "impossible-value";
-    case SkippedRows::SkipReason::several:
-      break;
-  }
-  return "not-unique";
+  static constexpr std::array<std::string_view, 6> names{
+      "unmatched", "failed", "both-failed", "not-unique", "no-automatic-tile", "impossible-value"};
+  return names.at(static_cast<std::size_t>(why));
 }
 
 std::size_t ComparisonResult::count(Verdict verdict) const {
@@ -546,8 +534,8 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
 ComparisonResult add_verdicts(AlignedComparison sides, std::size_t looks, double margin) {
   ComparisonResult& result = sides.result;
   result.margin = margin;
-  const VerdictOptions options = per_analysis_options({.margin = margin}, std::max<std::size_t>(looks, 1));
-  const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
+  const std::vector<RowVerdict> verdicts =
+      judge(sides.rows, {.margin = margin, .looks = std::max<std::size_t>(looks, 1)});
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     ComparedPair& pair = result.pairs[i];
     pair.verdict = verdicts[i];

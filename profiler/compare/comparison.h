@@ -28,7 +28,7 @@ struct ComparisonRequest {
   std::vector<Row> other;
   Alignment alignment;
   std::optional<double> margin = {};           ///< default: depends on how the sides were recorded
-  std::size_t looks = 1;                       ///< number of interim analyses, see per_analysis_options()
+  std::size_t looks = 1;                       ///< number of interim analyses, see VerdictOptions
   std::vector<RunConditions> conditions = {};  ///< by run of the table; empty if unknown
 };
 

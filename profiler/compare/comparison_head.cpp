@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/compare/comparison_head.h"
+#include "profiler/compare/comparison_parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,20 +5,25 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "messages/compare.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/compare/comparison_head.h"
+#include "profiler/compare/comparison_parts.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/points/row_keys.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 /// True if both sides are computed.
@@ -32,24 +37,15 @@ bool has_known_spread(const RowVerdict& row) {
 }
 
 Message undecided_reason(Undecided undecided) {
-  switch (undecided) {
-    case Undecided::few_rounds:
-      return msg::compare::few_rounds{.fewest = min_rounds};
-    case Undecided::apart:
-      return msg::compare::separate_recordings{};
-    case Undecided::noise:
-      return msg::compare::noise{};
-    case Undecided::clocks:
-      return msg::compare::clocks{};
-    case Undecided::computed:
-      return msg::compare::model_error{};
-    case Undecided::not_validated:
-      return msg::compare::not_validated{};
-    case Undecided::spread:
-    case Undecided::decided:
-      break;
-  }
-  return msg::compare::spread{};
+  static const std::array<Message, 8> reasons{msg::compare::spread{},
+                                              msg::compare::few_rounds{.fewest = min_rounds},
+                                              msg::compare::separate_recordings{},
+                                              msg::compare::spread{},
+                                              msg::compare::clocks{},
+                                              msg::compare::model_error{},
+                                              msg::compare::noise{},
+                                              msg::compare::not_validated{}};
+  return reasons.at(static_cast<std::size_t>(undecided));
 }
 
 std::size_t samples_per_round(const PointTable& table, Row row) {
@@ -414,17 +410,9 @@ ComparisonView view_of(const PointTable& table, std::vector<std::shared_ptr<cons
 }
 
 Message verdict_title(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return msg::compare::faster{};
-    case Verdict::slower:
-      return msg::compare::slower{};
-    case Verdict::same:
-      return msg::compare::same{};
-    case Verdict::ambiguous:
-      break;
-  }
-  return msg::compare::undecided{};
+  static const std::array<Message, 4> titles{msg::compare::faster{}, msg::compare::slower{}, msg::compare::same{},
+                                             msg::compare::undecided{}};
+  return titles.at(static_cast<std::size_t>(verdict));
 }
 
 std::string ratio_text(const RatioInterval& ratio) {
@@ -490,6 +478,48 @@ Message skip_reason(const PointTable& table, const SkippedRows& left) {
     return describe(*impossible_value(table, row), table.run(row).limits);
   if (has_values(table.disposition(row))) return msg::compare::no_time{};
   return msg::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
+}
+
+std::vector<StripGroup> strip_groups(const ComparisonView& view, std::span<const ComparisonLine> lines, bool by_d) {
+  const PointTable& table = *view.points;
+  std::map<std::tuple<std::size_t, std::size_t, std::string, std::int64_t>, StripGroup> groups;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const ComparedPair* pair = lines[line].pair;
+    if (pair == nullptr || pair->verdict.time.unknown) continue;
+    const Row row = pair->other.front();
+    const std::string& algorithm = table.algorithm(row);
+    const std::int64_t d = by_d ? table.problem(row).d : 0;
+    StripGroup& group = groups[{lines[line].side, table.algorithms().place(algorithm), algorithm, d}];
+    group.lines.push_back(line);
+    if (group.lines.size() > 1) continue;
+    group.algorithm = algorithm;
+    const std::string title = short_title(table.algorithms(), algorithm);
+    group.label = by_d ? fmt::format("{} d {}", title, d) : title;
+    const std::string& side = view.sides[lines[line].side]->name;
+    if (view.sides.size() > 1 && side != title) group.label += " · " + side;
+  }
+  std::vector<StripGroup> all;
+  all.reserve(groups.size());
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+std::vector<int> strip_lanes(const std::vector<double>& x, double spacing) {
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return x[i]; });
+  std::array<double, strip_lane_count> ends{};
+  std::vector<int> lanes(x.size());
+  if (x.empty()) return lanes;
+  ends.fill(x[order.front()] - spacing);
+  for (const std::size_t i : order) {
+    const auto* const free = std::ranges::find_if(ends, [&](double end) { return x[i] - end >= spacing; });
+    const auto lane = static_cast<std::size_t>(free == ends.end() ? 0 : free - ends.begin());
+    ends.at(lane) = x[i];
+    const auto step = static_cast<int>((lane + 1) / 2);
+    lanes[i] = lane % 2 == 1 ? -step : step;
+  }
+  return lanes;
 }
 
 }  // namespace attnscope::analysis

@@ -14,8 +14,6 @@
 
 #include "kernels/model/io_model.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/curves/curve_axes.h"
-#include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/modeled_values.h"
 #include "profiler/tilemap/tile_map.h"

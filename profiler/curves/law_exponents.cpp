@@ -13,7 +13,7 @@
 
 #include "kernels/model/io_model.h"
 #include "messages/law.h"
-#include "profiler/curves/l2_boundary.h"
+#include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/facets.h"
 #include "profiler/units/number_format.h"
@@ -211,57 +211,6 @@ class ExponentBuilder {
   LawReport report_;
 };
 
-}  // namespace
-
-std::string_view metric_of(LawLevel level) {
-  return level == LawLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::dram_settled_bytes;
-}
-
-std::string_view to_string(LawLevel level) {
-  return level == LawLevel::sm_l2 ? "SM<->L2" : "DRAM, settled";
-}
-
-LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
-  return ExponentBuilder(table).build(rows);
-}
-
-std::string declared_exponents(std::span<const LawFamily> families, LawVariable variable) {
-  std::set<int, std::greater<>> exponents;
-  for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
-  return fmt::format("{}", fmt::join(exponents, ", "));
-}
-
-std::string problem_text(const LawFamily& family) {
-  std::string text = fmt::format("{} {} {} {}", to_string(family.like.pass), mask_text(family.like.mask),
-                                 to_string(family.like.dtype), heads_text(family.like));
-  text += describe(family.knobs);
-  return fmt::format("{} {}", text, brief_text(family.cache));
-}
-
-Message refusal_text(const LawFamily& family) {
-  if (!family.refusal) return {};
-  switch (*family.refusal) {
-    case ExponentRefusal::too_few:
-      return msg::law::too_few{.fewest = min_law_points, .points = family.points.size()};
-    case ExponentRefusal::constant:
-      return msg::law::constant{.variable = to_string(*family.fixed)};
-    case ExponentRefusal::entangled:
-      return msg::law::not_independent{};
-    case ExponentRefusal::vague:
-      return msg::law::interval_too_wide{.reach = fmt::format("{}", max_exponent_half_width)};
-    case ExponentRefusal::misses: {
-      const LawPoint& worst = family.points[family.fit->worst_point];
-      return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
-                                     .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
-                                     .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
-                                     .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
-    }
-  }
-  return {};
-}
-
-namespace {
-
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 
 /// Avoids "-0.000".
@@ -363,6 +312,53 @@ void add_figures(TableBuilder<LawLine>& table) {
 }
 
 }  // namespace
+
+std::string_view metric_of(LawLevel level) {
+  return level == LawLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::dram_settled_bytes;
+}
+
+std::string_view to_string(LawLevel level) {
+  return level == LawLevel::sm_l2 ? "SM<->L2" : "DRAM, settled";
+}
+
+LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
+  return ExponentBuilder(table).build(rows);
+}
+
+std::string declared_exponents(std::span<const LawFamily> families, LawVariable variable) {
+  std::set<int, std::greater<>> exponents;
+  for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
+  return fmt::format("{}", fmt::join(exponents, ", "));
+}
+
+std::string problem_text(const LawFamily& family) {
+  std::string text = fmt::format("{} {} {} {}", to_string(family.like.pass), mask_text(family.like.mask),
+                                 to_string(family.like.dtype), heads_text(family.like));
+  text += describe(family.knobs);
+  return fmt::format("{} {}", text, brief_text(family.cache));
+}
+
+Message refusal_text(const LawFamily& family) {
+  if (!family.refusal) return {};
+  switch (*family.refusal) {
+    case ExponentRefusal::too_few:
+      return msg::law::too_few{.fewest = min_law_points, .points = family.points.size()};
+    case ExponentRefusal::constant:
+      return msg::law::constant{.variable = to_string(*family.fixed)};
+    case ExponentRefusal::entangled:
+      return msg::law::not_independent{};
+    case ExponentRefusal::vague:
+      return msg::law::interval_too_wide{.reach = fmt::format("{}", max_exponent_half_width)};
+    case ExponentRefusal::misses: {
+      const LawPoint& worst = family.points[family.fit->worst_point];
+      return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
+                                     .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
+                                     .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
+                                     .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
+    }
+  }
+  return {};
+}
 
 Message level_title(LawLevel level) {
   return level == LawLevel::sm_l2 ? Message(msg::law::sm_l2{}) : msg::law::dram{};

@@ -4,7 +4,6 @@
 // dotted with hollow markers.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>

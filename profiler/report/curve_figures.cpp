@@ -4,13 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <set>
 
 #include "messages/curve_plot.h"
 #include "messages/report.h"
-#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_panels.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
@@ -60,93 +57,53 @@ std::string key_of(const LineChart& chart) {
   return key;
 }
 
-/// Lines of one GPU.
+/// Lines of one panel of the curve set.
 struct CurvePanel {
-  std::string device;
-  LineChart chart = {};
-  std::vector<const Curve*> curves = {};                       // curve of each line
-  std::map<std::string, std::vector<std::string>> sides = {};  // key: algorithm; labels and runs
+  LineChart chart;
+  std::vector<const Curve*> curves = {};  // curve of each line
 };
 
-/// Returns whether both panels have the same lines, with values that differ by at most 1%.
-bool coincide(const LineChart& one, const LineChart& other) {
-  constexpr double most = 0.01;
-  const auto alike = [](const Mark& a, const Mark& b) { return a.x == b.x && std::abs(a.y / b.y - 1) <= most; };
-  return std::ranges::equal(one.lines, other.lines, [&](const Line& a, const Line& b) {
-    return a.label == b.label && a.provenance == b.provenance && std::ranges::equal(a.marks, b.marks, alike);
-  });
+Line line_of(const Context& context, const Curve& curve) {
+  if (curve.kind != CurveKind::measured)
+    return {.label = text(msg::report::curve_minimum{}), .provenance = curve.provenance};
+  return {.label = series_without_device(context, curve.name),
+          .identity = style::identity_of(curve.name.algorithm),
+          .dashed = curve.dashed,
+          .provenance = curve.provenance};
 }
 
-/// Returns the curves, one panel per GPU; panels that coincide become one. `set` outlives them.
+/// Returns the lines of each panel of `set`, which outlives them; empty without measured values.
 std::vector<CurvePanel> curve_panels(const Context& context, const CurveSet& set, bool bytes) {
-  const analysis::Quantity quantity = bytes ? analysis::Quantity::dram : analysis::Quantity::time;
-  std::vector<CurvePanel> panels;
-  bool has_values = false;
-  const auto panel_of = [&](const std::string& device) -> CurvePanel& {
-    const auto found = std::ranges::find(panels, device, &CurvePanel::device);
-    if (found != panels.end()) return *found;
-    panels.push_back({.device = device});
-    LineChart& chart = panels.back().chart;
-    chart.has_legend = true;
-    chart.x = {set.queries ? text(msg::report::axis_keys{.n_q = *set.queries}) : text(msg::report::axis_length{}),
+  const Axis x{set.queries ? text(msg::report::axis_keys{.n_q = *set.queries}) : text(msg::report::axis_length{}),
                Quantity::length, true};
-    chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
+  const Axis y{bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
                bytes ? Quantity::bytes : Quantity::nanoseconds, true};
-    return panels.back();
-  };
-  const auto add_line = [&](CurvePanel& panel, const Curve& curve, Line line) {
-    line.provenance = curve.provenance;
+  std::vector<CurvePanel> panels(set.panels.size(), {.chart = {.x = x, .y = y, .has_legend = true}});
+  for (const Curve& curve : set.curves) {
+    if (curve.merged || curve.kind == CurveKind::model) continue;
+    Line line = line_of(context, curve);
     for (const CurvePoint& point : curve.points) {
       const std::string place = analysis::position_text(set, point.n);
       line.marks.push_back(
           {point.n, point.value, point.low, point.high, read_out(line.label, place, point, bytes ? "byte" : "ns")});
     }
-    panel.chart.lines.push_back(std::move(line));
-    panel.curves.push_back(&curve);
-  };
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured || curve.quantity != quantity) continue;
-    has_values = has_values || !curve.points.empty();
-    CurvePanel& panel = panel_of(curve.name.device);
-    const std::string side = fmt::format("{}\n{}", curve.name.label, curve.name.age);
-    std::vector<std::string>& known = panel.sides[curve.name.algorithm];
-    if (std::ranges::find(known, side) == known.end()) known.push_back(side);
-    add_line(panel, curve,
-             {.label = series_without_device(context, curve.name),
-              .identity = style::identity_of(curve.name.algorithm),
-              .dashed = known.front() != side});
+    for (const std::size_t panel : curve.panels) {
+      panels[panel].chart.lines.push_back(line);
+      panels[panel].curves.push_back(&curve);
+    }
   }
-  if (!has_values) return {};
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::compulsory || !bytes) continue;
-    for (CurvePanel& panel : panels) add_line(panel, curve, {.label = text(msg::report::curve_minimum{})});
-  }
-  const auto is_candidate = [&](const CurvePanel& panel) {
-    return std::ranges::none_of(context.baseline, [&](analysis::RunIndex run) {
-      return analysis::device_title(context.table(), run) == panel.device;
-    });
-  };
-  std::ranges::stable_sort(panels, {}, is_candidate);
-  const bool equal = panels.size() > 1 && std::ranges::all_of(panels, [&](const CurvePanel& panel) {
-                       return coincide(panel.chart, panels.front().chart);
-                     });
-  if (!equal) return panels;
-  for (std::size_t i = 1; i < panels.size(); ++i) panels.front().device += " = " + panels[i].device;
-  panels.resize(1);
-  return panels;
+  const auto has_values = [](const Curve& curve) { return curve.kind == CurveKind::measured && !curve.points.empty(); };
+  return std::ranges::any_of(set.curves, has_values) ? panels : std::vector<CurvePanel>();
 }
 
 /// Returns the longest N at which all lines of algorithms have a point, or else any.
-double legend_position(const std::vector<CurvePanel>& panels) {
+double legend_position(const CurveSet& set) {
   std::set<double> all;
   std::vector<const Curve*> curves;
-  for (const CurvePanel& panel : panels) {
-    for (const Curve* curve : panel.curves) {
-      if (curve->kind == CurveKind::measured) curves.push_back(curve);
-    }
-  }
-  for (const Curve* curve : curves) {
-    for (const CurvePoint& point : curve->points) all.insert(point.n);
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured) continue;
+    curves.push_back(&curve);
+    for (const CurvePoint& point : curve.points) all.insert(point.n);
   }
   const auto is_common = [&](double n) {
     return std::ranges::all_of(curves, [n](const Curve* curve) { return analysis::point_at(*curve, n) != nullptr; });
@@ -156,10 +113,11 @@ double legend_position(const std::vector<CurvePanel>& panels) {
 }
 
 /// Returns the values of each line at one N: of all panels, then the ratio to the model and the slope of the first.
-Legend legend_of(const CurveSet& set, const std::vector<CurvePanel>& panels, const std::vector<std::string>& titles,
-                 const std::string& name, bool bytes) {
-  const double n = legend_position(panels);
-  Legend legend{.corner = fmt::format("{} {}", set.queries ? "n_k" : "N", length_text(n)), .columns = titles};
+Legend legend_of(const CurveSet& set, const std::vector<CurvePanel>& panels, const std::string& name, bool bytes) {
+  const double n = legend_position(set);
+  Legend legend{.corner = fmt::format("{} {}", set.queries ? "n_k" : "N", length_text(n)),
+                .columns = analysis::short_panel_titles(set)};
+  legend.columns.resize(panels.size());
   if (panels.size() == 1) legend.columns = {name};
   const auto find = [](const CurvePanel& panel, const std::string& label) -> const Curve* {
     const auto line = std::ranges::find(panel.chart.lines, label, &Line::label);
@@ -197,36 +155,23 @@ Legend legend_of(const CurveSet& set, const std::vector<CurvePanel>& panels, con
 }
 
 /// Returns the values of later panels divided by those of the first; nullopt if there are none.
-std::optional<LineChart> panel_ratios(const CurveSet& set, const std::vector<CurvePanel>& panels,
-                                      const std::string& sides) {
-  const CurvePanel& base = panels.front();
-  LineChart chart{.x = base.chart.x,
+std::optional<LineChart> panel_ratios(const Context& context, const CurveSet& set, const Axis& x) {
+  LineChart chart{.x = x,
                   .y = {text(msg::report::axis_panel_ratio{}), Quantity::number, false, false},
                   .band = analysis::ratio_margin,
                   .has_legend = true};
-  for (std::size_t i = 1; i < panels.size(); ++i) {
-    for (const Line& line : panels[i].chart.lines) {
-      const auto of_base = std::ranges::find(base.chart.lines, line.label, &Line::label);
-      if (!line.identity || of_base == base.chart.lines.end()) continue;
-      Line ratio = line;
-      ratio.marks.clear();
-      for (const Mark& mark : line.marks) {
-        const auto other = std::ranges::find(of_base->marks, mark.x, &Mark::x);
-        if (other == of_base->marks.end()) continue;
-        const double value = mark.y / other->y;
-        ratio.marks.push_back(
-            {.x = mark.x,
-             .y = value,
-             .read_out_text = text(msg::report::panel_ratio{.place = analysis::position_text(set, mark.x),
-                                                            .ratio = fmt::format("{:.3f}", value),
-                                                            .series = line.label,
-                                                            .sides = sides})});
-      }
-      if (!ratio.marks.empty()) chart.lines.push_back(std::move(ratio));
+  for (const analysis::RatioCurve& ratio : analysis::ratio_curves(set)) {
+    Line line = line_of(context, set.curves[ratio.curve]);
+    for (const auto& [n, value, row] : ratio.points) {
+      const std::string words = text(msg::report::panel_ratio{.place = analysis::position_text(set, n),
+                                                              .ratio = fmt::format("{:.3f}", value),
+                                                              .series = line.label,
+                                                              .sides = analysis::ratio_title(set)});
+      line.marks.push_back({.x = n, .y = value, .read_out_text = words});
     }
+    chart.lines.push_back(std::move(line));
   }
-  if (chart.lines.empty()) return std::nullopt;
-  return chart;
+  return chart.lines.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
 std::optional<Section> curve_section(const Context& context, PlotKind kind, const std::string& id) {
@@ -234,46 +179,35 @@ std::optional<Section> curve_section(const Context& context, PlotKind kind, cons
   const Plot* plot = context.plot(kind);
   if (plot == nullptr) return std::nullopt;
   const bool bytes = kind == PlotKind::bytes;
-  const CurveSet set = curves_of(context, *plot, bytes);
+  CurveSet set = curves_of(context, *plot, bytes);
+  analysis::arrange_curves(set, context.baseline, max_panels);
   std::vector<CurvePanel> panels = curve_panels(context, set, bytes);
   if (panels.empty()) return std::nullopt;
-  const std::size_t devices = panels.size();
-  panels.resize(std::min(devices, max_panels));
   const std::string name = bytes ? text(msg::report::dram_bytes{}) : text(msg::report::median_time{});
   const std::string problem = problem_text(context, plot->filter.rows());
   Figure figure{.id = id, .title = fmt::format("{} · {}", name, problem), .caption = key_of(panels.front().chart)};
-  if (panels.size() == 1 && !panels.front().device.empty()) figure.title += " · " + panels.front().device;
+  if (panels.size() == 1 && !set.panels.front().empty()) figure.title += " · " + set.panels.front();
   const auto is_unknown = [&](analysis::Row row) { return context.table().spec(row).cache == CacheState::unknown; };
   if (bytes && std::ranges::any_of(plot->filter.rows(), is_unknown))
     figure.caption += " " + text(msg::report::warm_below_compulsory{});
   figure.caption += context.unplotted_note(kind);
-  if (devices > panels.size())
-    figure.caption += " " + text(msg::report::panels_limited{.all = devices, .shown = panels.size()});
-  CurveSet titles;
-  for (const CurvePanel& panel : panels) titles.panels.push_back(panel.device);
-  const std::vector<std::string> short_titles = analysis::short_panel_titles(titles);
-  figure.legend = legend_of(set, panels, short_titles, name, bytes);
-  if (panels.size() > 1) {
-    const std::string percent = fmt::format("{:g}", 100 * analysis::ratio_margin);
-    const std::string sides =
-        panels.size() == 2 ? fmt::format("{} / {}", short_titles[1], short_titles[0]) : "÷ " + short_titles[0];
-    figure.ratios = panel_ratios(set, panels, sides);
+  if (set.undrawn_panels > 0) {
+    const std::size_t all = panels.size() + set.undrawn_panels;
+    figure.caption += " " + text(msg::report::panels_limited{.all = all, .shown = panels.size()});
+  }
+  figure.legend = legend_of(set, panels, name, bytes);
+  if (panels.size() > 1) figure.ratios = panel_ratios(context, set, panels.front().chart.x);
+  if (figure.ratios) {
     const auto first = figure.legend.columns.begin() + static_cast<std::ptrdiff_t>(panels.size());
-    if (figure.ratios) {
-      figure.caption += " " + text(msg::report::panel_ratio_key{
-                                  .columns = fmt::format("{}", fmt::join(first, figure.legend.columns.end(), ", ")),
-                                  .device = short_titles.front(),
-                                  .percent = percent,
-                                  .sides = sides});
-    }
+    figure.caption += " " + text(msg::report::panel_ratio_key{
+                                .columns = fmt::format("{}", fmt::join(first, figure.legend.columns.end(), ", ")),
+                                .device = analysis::short_panel_titles(set).front(),
+                                .percent = fmt::format("{:g}", 100 * analysis::ratio_margin),
+                                .sides = analysis::ratio_title(set)});
   }
   std::vector<LineChart> charts;
-  std::vector<std::string> names;
-  for (CurvePanel& panel : panels) {
-    charts.push_back(std::move(panel.chart));
-    names.push_back(panel.device);
-  }
-  add_panels(figure, std::move(charts), names, [&](const LineChart& chart) {
+  for (CurvePanel& panel : panels) charts.push_back(std::move(panel.chart));
+  add_panels(figure, std::move(charts), set.panels, [&](const LineChart& chart) {
     std::vector<std::string> labels;
     for (const Line& line : chart.lines) labels.push_back(line.label);
     return text(msg::report::alt_curves{.lines = chart.lines.size(),
@@ -291,9 +225,7 @@ std::optional<Section> bytes_section(const Context& context) {
 }
 
 std::optional<Section> time_section(const Context& context) {
-  std::optional<Section> section = curve_section(context, PlotKind::time, "time");
-  if (section && !context.has_pairs()) section->text = device_sentences(context, *context.plot(PlotKind::time));
-  return section;
+  return curve_section(context, PlotKind::time, "time");
 }
 
 }  // namespace attnscope::report

@@ -30,35 +30,6 @@ bool is_plain_colon(std::string_view text, std::size_t colon) {
   return next == ' ' || (next >= '0' && next <= '9');
 }
 
-}  // namespace
-
-std::string markdown(std::string_view text) {
-  const std::string all = printable(text);
-  std::string safe;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const char c = all[k];
-    if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '&') {
-      safe += "&amp;";
-    } else if (c == ':' && !is_plain_colon(all, k)) {
-      safe += "&#58;";  // prevents links from https://...
-    } else if (c == '@') {
-      safe += "&#64;";  // prevents links from user@host
-    } else if (c == '.' && ends_with_www(safe)) {
-      safe += "&#46;";
-    } else {
-      // '-' and '+' are markup only at the start of a line or repeated.
-      const bool in_words = (c == '-' || c == '+') && k > 0 && all[k - 1] != c;
-      if (!in_words && std::string_view("\\`*_{}[]()#+-!|>~$").find(c) != std::string_view::npos) safe += '\\';
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-namespace {
-
 std::string line_of(const Paragraph& paragraph) {
   return paragraph.words.empty() ? std::string() : markdown(paragraph.text()) + "\n\n";
 }
@@ -144,6 +115,31 @@ class MarkdownWriter {
 };
 
 }  // namespace
+
+std::string markdown(std::string_view text) {
+  const std::string all = printable(text);
+  std::string safe;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const char c = all[k];
+    if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '&') {
+      safe += "&amp;";
+    } else if (c == ':' && !is_plain_colon(all, k)) {
+      safe += "&#58;";  // prevents links from https://...
+    } else if (c == '@') {
+      safe += "&#64;";  // prevents links from user@host
+    } else if (c == '.' && ends_with_www(safe)) {
+      safe += "&#46;";
+    } else {
+      // '-' and '+' are markup only at the start of a line or repeated.
+      const bool in_words = (c == '-' || c == '+') && k > 0 && all[k - 1] != c;
+      if (!in_words && std::string_view("\\`*_{}[]()#+-!|>~$").find(c) != std::string_view::npos) safe += '\\';
+      safe += c;
+    }
+  }
+  return safe;
+}
 
 MarkdownFiles to_markdown(const Document& document, std::string_view folder) {
   return MarkdownWriter(document, folder).write();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/report/report_files.h"
+#include "profiler/report/report.h"
 
 #include <string>
 #include <system_error>

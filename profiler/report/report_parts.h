@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profiler/compare/comparison_view.h"
@@ -65,8 +64,6 @@ void add_overview(const Context&, Document&);
 
 /// Sentences on points without a result.
 [[nodiscard]] std::vector<Paragraph> failure_sentences(const Context&);
-/// Sentences on the factor between GPUs at the longest N that two of them share.
-[[nodiscard]] std::vector<Paragraph> device_sentences(const Context&, const analysis::Plot&);
 /// Sentences on the bottleneck of each series.
 [[nodiscard]] std::vector<Paragraph> bound_sentences(const Context&, const analysis::Plot&);
 /// Sentences on the published errors of simulated points.
@@ -77,7 +74,7 @@ void add_overview(const Context&, Document&);
 /// several.
 void add_panels(Figure&, std::vector<LineChart>, const std::vector<std::string>& names,
                 const std::function<std::string(const LineChart&)>& alt);
-/// Limits the lines and marks of line charts. The caption names the reduction.
+/// Limits lines and marks, so that a figure stays readable. The caption names the reduction.
 void limit_marks(Figure&);
 [[nodiscard]] std::vector<Table> appendix(const Context&);
 /// Adds tables of verdicts, for display and for export.

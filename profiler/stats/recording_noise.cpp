@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profiler/stats/clock_normalization.h"
+#include "profiler/stats/sample_math.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -16,38 +17,14 @@ namespace {
 constexpr double min_recording_variance = 1e-8;
 constexpr std::size_t min_points_for_slope = 8;
 
-double average(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-}  // namespace
-
-double recording_log_time(std::vector<double> logs) {
-  std::ranges::sort(logs);
-  logs.resize(std::max<std::size_t>(1, logs.size() / 2));
-  return average(logs);
-}
-
-double log_time_of_medians(const std::vector<double>& medians) {
-  std::vector<double> logs(medians.size());
-  std::ranges::transform(medians, logs.begin(), [](double median) { return std::log(median); });
-  return recording_log_time(std::move(logs));
-}
-
-namespace {
-
 using Recorded = std::vector<const SideRounds*>;
 
 /// Returns the geometric mean of the recordings' times and the variance of their logarithms.
 std::pair<double, double> time_and_variance(const std::vector<std::vector<double>>& medians) {
   std::vector<double> places(medians.size());
   std::ranges::transform(medians, places.begin(), log_time_of_medians);
-  const double mean = average(places);
-  double squares = 0;
-  for (const double place : places) squares += (place - mean) * (place - mean);
-  return {std::exp(mean), squares / static_cast<double>(places.size() - 1)};
+  const double mean = mean_of(places);
+  return {std::exp(mean), sample_variance(places, mean)};
 }
 
 PointNoise estimate_point_noise(const Recorded& recorded) {
@@ -64,6 +41,16 @@ PointNoise estimate_point_noise(const Recorded& recorded) {
 }
 
 }  // namespace
+
+double recording_log_time(std::vector<double> logs) {
+  std::ranges::sort(logs);
+  logs.resize(std::max<std::size_t>(1, logs.size() / 2));
+  return mean_of(logs);
+}
+
+double log_time_of_medians(const std::vector<double>& medians) {
+  return recording_log_time(logs_of(medians));
+}
 
 RecordingNoise estimate_noise(std::span<const RecordedRounds> recordings) {
   std::map<std::string, Recorded, std::less<>> points;
@@ -94,7 +81,7 @@ NoiseModel::Line::Line(const RecordingNoise& noise, double PointNoise::*variance
     names.push_back(&name);
   }
   if (times.empty()) return;
-  const double time = average(times);
+  const double time = mean_of(times);
   double across = 0;
   double along = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -102,7 +89,7 @@ NoiseModel::Line::Line(const RecordingNoise& noise, double PointNoise::*variance
     across += (times[i] - time) * variances[i];
   }
   if (times.size() >= min_points_for_slope && along > 0) slope_ = across / along;
-  level_ = average(variances) - slope_ * time;
+  level_ = mean_of(variances) - slope_ * time;
   const auto scaled = [&](double by) {
     for (std::size_t i = 0; i < found.size(); ++i) found[i].variance *= std::pow(at(std::exp(times[i])), by);
   };

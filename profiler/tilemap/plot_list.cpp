@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "profiler/metrics/metrics.h"
@@ -66,15 +65,8 @@ ProblemFilter map_filter(const Algorithms& algorithms) {
 }
 
 std::string_view to_string(Ordinate ordinate) {
-  switch (ordinate) {
-    case Ordinate::bytes:
-      return "io";
-    case Ordinate::time:
-      return "time";
-    case Ordinate::rate:
-      return "tflops";
-  }
-  return {};
+  static constexpr std::array<std::string_view, 3> names{"io", "time", "tflops"};
+  return names.at(static_cast<std::size_t>(ordinate));
 }
 
 std::string curve_stem(Ordinate ordinate, const ProblemFilter& filter, const TileSelection& tile) {

@@ -24,7 +24,7 @@
 #include "messages/report_dialog.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/points/point_query.h"
-#include "profiler/report/report_files.h"
+#include "profiler/report/report.h"
 #include "ui/process/save_file.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

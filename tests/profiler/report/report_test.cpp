@@ -457,38 +457,6 @@ TEST(Report, CountsDifferBeyondSpread) {
   }
 }
 
-TEST(Report, ComparesTwoGpus) {
-  const std::string validated = "NVIDIA H100 80GB HBM3";
-  const auto answer_of = [](double factor, const std::string& device) {
-    std::vector<PointRecord> played = fixtures::memory_wall(true);
-    for (PointRecord& record : played) {
-      for (KernelRecord& kernel : record.kernels) {
-        for (double& ns : kernel.samples_ns) ns *= factor;
-      }
-    }
-    fixtures::Points points(fixtures::memory_wall());
-    analysis::Run run = fixtures::run(Provenance::simulated, "played");
-    run.device_name = device;
-    run.limits = *find_gpu(device);
-    points.add(played, run);
-    return sentences(document_of(points));
-  };
-  const auto slower = [](const std::string& slow, const std::string& fast) {
-    return MatchesMessage(Message(msg::report::slower_there{.fast = fast,
-                                                            .fast_time = "*",
-                                                            .origin = "*",
-                                                            .place = "*",
-                                                            .ratio = "*",
-                                                            .series = "*",
-                                                            .slow = slow,
-                                                            .slow_time = "*"}));
-  };
-  const std::string simulated = text(msg::report::simulated_gpu{.device = "H100*"});
-  EXPECT_THAT(answer_of(3, validated), Contains(slower(simulated, "H200*")));
-  EXPECT_THAT(answer_of(1.02, validated), Not(Contains(slower("*", "*"))));
-  EXPECT_THAT(answer_of(3, "NVIDIA L40S"), Not(Contains(slower("*", "*"))));  // not validated
-}
-
 TEST(Report, ShowsMostFrequentReason) {
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa2", 512))};
   for (const std::int64_t n : {1024, 2048, 4096}) {
