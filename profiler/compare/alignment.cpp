@@ -35,7 +35,6 @@ bool of_problem(std::string_view field) {
   return field != algorithm_name && std::ranges::find(tile_names, field) == tile_names.end();
 }
 
-/// Returns whether some GPU model occurs on both sides.
 bool share_gpu(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   std::array<std::set<std::string_view>, 2> names;
   for (const Row row : base) names[0].insert(table.run(row).device_name);
@@ -45,7 +44,6 @@ bool share_gpu(const PointTable& table, std::span<const Row> base, std::span<con
   });
 }
 
-/// Returns whether both sides have some tile of one algorithm.
 bool share_tile(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   const std::array keys{key_of_field(table, algorithm_name), key_of_extents(table)};
   const RowGroups groups(keys, base, other);

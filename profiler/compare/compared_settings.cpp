@@ -124,6 +124,13 @@ std::optional<double> setting_number(const PointTable& table, const Field& setti
   return std::nullopt;
 }
 
+Column settings_column(const PointTable& table, const Field& setting, Row example) {
+  const bool number = setting_number(table, setting, example) && setting.name != tile_setting;
+  return {.key = std::string(setting.heading.empty() ? setting.name : setting.heading),
+          .title = text(setting.label()),
+          .kind = number ? ColumnKind::number : ColumnKind::text};
+}
+
 std::string titled_setting(const Field& setting, const std::string& value) {
   if (setting.in_title != nullptr) return text(setting.in_title(value));
   std::string label = lower_label(text(setting.label()));

@@ -75,6 +75,11 @@ std::string common_remark(const PointTable& points, const std::vector<Line>& lin
   return remarks.size() == 1 ? *remarks.begin() : std::string();
 }
 
+Tone tone_of(Verdict verdict) {
+  static constexpr std::array<Tone, 4> tones{Tone::better, Tone::worse, Tone::plain, Tone::muted};
+  return tones.at(static_cast<std::size_t>(verdict));
+}
+
 class DisplayColumns {
  public:
   DisplayColumns(const ComparisonView& view, std::vector<Line> lines) : view_(view), table_(std::move(lines)) {
@@ -85,7 +90,7 @@ class DisplayColumns {
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
-        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(pair.verdict.time, assumed); });
+        [assumed = all_assumed()](const ComparedPair& pair) { return ratio_text(pair.verdict.time, !assumed); });
     add_settings(points);
     if (all_assumed()) common_.push_back(text(msg::compare::assumed_intervals{}));
     add_times(points);
@@ -102,7 +107,7 @@ class DisplayColumns {
     add_number(
         {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
         [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
-        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(*pair.verdict.cycles, assumed); },
+        [assumed = all_assumed()](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles, !assumed); },
         nullptr, true);
     if (std::ranges::all_of(table_.lines(), [](const Line& line) { return line.left == nullptr; })) return;
     table_.add(
@@ -149,11 +154,8 @@ class DisplayColumns {
                                             .rounds = row.rounds,
                                             .same = fmt::format("{:.2g}", row.p_same)});
     });
-    column.tone = table_.of([](const Line& line) {
-      if (line.pair == nullptr || line.pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
-      if (line.pair->verdict.verdict == Verdict::same) return Tone::plain;
-      return line.pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
-    });
+    column.tone = table_.of(
+        [](const Line& line) { return line.pair == nullptr ? Tone::muted : tone_of(line.pair->verdict.verdict); });
     // One of all times is said once.
     const bool each = common_remark(points, table_.lines()).empty();
     table_.add(std::move(column), [order, &points, each](const Line& line) {
@@ -192,11 +194,6 @@ class DisplayColumns {
     columns.pop_back();
   }
 
-  /// `assumed`: said for all rows.
-  static std::string shown_ratio(RatioInterval ratio, bool assumed) {
-    ratio.assumed = ratio.assumed && !assumed;
-    return ratio_text(ratio);
-  }
   /// Returns whether all intervals are assumed, which is then said once.
   [[nodiscard]] bool all_assumed() const {
     return std::ranges::all_of(
@@ -206,11 +203,8 @@ class DisplayColumns {
   void add_settings(const PointTable& points) {
     SplitSettings settings = split_settings(points, table_.lines());
     for (Field& setting : settings.varying) {
-      const bool words = !setting_number(points, setting, table_.lines().front().example()).has_value();
-      Column column{.key = std::string(setting.heading.empty() ? setting.name : setting.heading),
-                    .title = text(setting.label()),
-                    .kind = words || setting.name == tile_setting ? ColumnKind::text : ColumnKind::number};
-      if (!words) {
+      Column column = settings_column(points, setting, table_.lines().front().example());
+      if (setting_number(points, setting, table_.lines().front().example())) {
         column.number =
             table_.of([&points, setting](const Line& line) { return setting_number(points, setting, line.example()); });
       }
@@ -219,13 +213,9 @@ class DisplayColumns {
       });
     }
     if (!settings.common.empty()) common_.push_back(std::move(settings.common));
-    std::size_t pairs = 0;
-    std::size_t normalized = 0;
-    for (const Line& line : table_.lines()) {
-      if (line.pair == nullptr) continue;
-      ++pairs;
-      if (line.pair->verdict.one_clock) ++normalized;
-    }
+    const auto pairs = std::ranges::count_if(table_.lines(), [](const Line& line) { return line.pair != nullptr; });
+    const auto normalized = std::ranges::count_if(
+        table_.lines(), [](const Line& line) { return line.pair != nullptr && line.pair->verdict.one_clock; });
     if (normalized == 0) return;
     common_.push_back(normalized == pairs ? text(msg::compare::normalized_times{})
                                           : text(msg::compare::normalized_in_rows{.rows = normalized}));
@@ -313,8 +303,9 @@ class DisplayColumns {
   std::vector<std::string> common_;
 };
 
-template <class Text>
-Table table_of_differences(const ComparisonResult& result, Text text_of) {
+/// `english`: for export.
+Table table_of_differences(const ComparisonResult& result, bool english) {
+  const auto text_of = [english](const Message& message) { return english ? english_text(message) : text(message); };
   const auto words = [text_of](const std::vector<Message>& values) {
     std::vector<std::string> all;
     all.reserve(values.size());
@@ -343,7 +334,6 @@ struct CandidateRow {
   [[nodiscard]] const ComparedPair& first() const {
     return **std::ranges::find_if(pairs, [](const ComparedPair* pair) { return pair != nullptr; });
   }
-  /// Returns the order of the worst verdict.
   [[nodiscard]] double order() const {
     double least = std::numeric_limits<double>::infinity();
     for (const ComparedPair* pair : pairs) {
@@ -368,19 +358,6 @@ std::vector<CandidateRow> candidate_rows(const ComparisonView& view) {
   for (auto& [base, row] : rows) sorted.push_back(std::move(row));
   std::ranges::stable_sort(sorted, {}, &CandidateRow::order);
   return sorted;
-}
-
-/// Returns "1.031 [1.026, 1.036] SLOWER". `assumed`: said for all cells.
-std::string ratio_and_verdict(const ComparedPair& pair, bool assumed) {
-  RatioInterval time = pair.verdict.time;
-  time.assumed = time.assumed && !assumed;
-  return fmt::format("{} {}", ratio_text(time), text(verdict_title(pair.verdict.verdict)));
-}
-
-Tone tone_of_verdict(const ComparedPair* pair) {
-  if (pair == nullptr || pair->verdict.verdict == Verdict::same) return Tone::plain;
-  if (pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
-  return pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
 }
 
 template <class Holds>
@@ -412,11 +389,11 @@ FactoredTable comparison_table(const ComparisonView& view, std::vector<Compariso
 }
 
 Table difference_table(const ComparisonResult& result) {
-  return table_of_differences(result, [](const Message& message) { return text(message); });
+  return table_of_differences(result, false);
 }
 
 Table difference_data(const ComparisonResult& result) {
-  return table_of_differences(result, [](const Message& message) { return english_text(message); });
+  return table_of_differences(result, true);
 }
 
 Table skipped_table(const ComparisonView& view) {
@@ -511,14 +488,9 @@ FactoredTable candidates_table(const ComparisonView& view) {
   std::vector<std::string> common;
   if (!settings.common.empty()) common.push_back(settings.common);
   for (const Field& setting : settings.varying) {
-    const bool number = setting_number(points, setting, bases.front()) && setting.name != tile_setting;
-    table.add({.key = std::string(setting.heading.empty() ? setting.name : setting.heading),
-               .title = text(setting.label()),
-               .kind = number ? ColumnKind::number : ColumnKind::text},
-              [&points, setting](const CandidateRow& row) {
-                return Cell{.text = setting_text(points, setting, row.base),
-                            .number = setting_number(points, setting, row.base)};
-              });
+    table.add(settings_column(points, setting, bases.front()), [&points, setting](const CandidateRow& row) {
+      return Cell{.text = setting_text(points, setting, row.base), .number = setting_number(points, setting, row.base)};
+    });
   }
   table.add({.key = "baseline_ns",
              .title = view.sides.empty() ? text(msg::compare::base_time{}) : view.sides.front()->base,
@@ -533,11 +505,16 @@ FactoredTable candidates_table(const ComparisonView& view) {
   for (std::size_t side = 0; side < view.sides.size(); ++side) {
     Column column{
         .key = fmt::format("ratio_{}", side + 1), .title = view.sides[side]->name, .kind = ColumnKind::number};
-    column.tone = table.of([side](const CandidateRow& row) { return tone_of_verdict(row.pairs[side]); });
+    column.tone = table.of([side](const CandidateRow& row) {
+      return row.pairs[side] == nullptr ? Tone::plain : tone_of(row.pairs[side]->verdict.verdict);
+    });
     table.add(std::move(column), [side, assumed](const CandidateRow& row) {
       const ComparedPair* pair = row.pairs[side];
       if (pair == nullptr) return Cell{.text = "–"};
-      return Cell{.text = ratio_and_verdict(*pair, assumed), .number = pair->verdict.time.ratio};
+      const RowVerdict& row_verdict = pair->verdict;
+      return Cell{.text = fmt::format("{} {}", ratio_text(row_verdict.time, !assumed),
+                                      text(verdict_title(row_verdict.verdict))),
+                  .number = row_verdict.time.ratio};
     });
   }
   FactoredTable factored{std::move(table).take()};

@@ -97,7 +97,6 @@ struct ComparisonView {
   enum class Lines { pairs, all, each_row };
   /// Returns one line per pair; with `all` also one per SkippedRows, with `each_row` one per excluded row.
   [[nodiscard]] std::vector<ComparisonLine> lines(Lines) const;
-  /// Returns the pairs in the order of verdict_order().
   [[nodiscard]] std::vector<ComparisonLine> worst_first() const;
 };
 
@@ -125,8 +124,9 @@ struct ViewRequest {
 [[nodiscard]] bool has_match(const ComparisonResult&);
 
 [[nodiscard]] Message verdict_title(Verdict);
-/// Returns "0.952 [0.949, 0.955]", with ", assumed" in the brackets if it is; without brackets if there is no interval.
-[[nodiscard]] std::string ratio_text(const RatioInterval&);
+/// Returns "0.952 [0.949, 0.955]", with ", assumed" in the brackets if it is and `names_assumed`; without brackets if
+/// there is no interval.
+[[nodiscard]] std::string ratio_text(const RatioInterval&, bool names_assumed = true);
 /// Returns the command that would decide a pair. Empty if the pair has a verdict, more rounds would not decide it, or
 /// Attnscope cannot measure it.
 [[nodiscard]] std::string suggested_command(const PointTable&, const ComparedPair&, double margin);

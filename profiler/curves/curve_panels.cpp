@@ -256,7 +256,6 @@ std::optional<RatioCurve> ratio_of(const CurveSet& set, std::size_t place, const
   return ratio.points.empty() ? std::nullopt : std::optional(std::move(ratio));
 }
 
-/// Returns whether two series differ in panel or run only.
 bool is_counterpart(const Curve& a, const Curve& b) {
   return is_measured(a) && is_measured(b) && a.name.algorithm == b.name.algorithm && a.name.group == b.name.group &&
          is_simulated(a.provenance) == is_simulated(b.provenance);

@@ -27,7 +27,6 @@ void arrange_curves(CurveSet&, const std::set<RunIndex>& baseline = {}, std::siz
 /// Key of the legend row of a curve: equal for a measured curve in all panels; empty for curves of no algorithm. A
 /// model has the key of the newest measured curve of its algorithm.
 [[nodiscard]] std::string series_key(const Curve&);
-/// Returns the point at `n`; nullptr if there is none.
 [[nodiscard]] const CurvePoint* point_at(const Curve&, double n);
 /// Exponent of growth between the preceding point and `n`: log(value ratio) / log(n ratio).
 [[nodiscard]] std::optional<double> slope_at(const Curve&, double n);

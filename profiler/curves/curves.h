@@ -14,7 +14,7 @@
 #include "profiler/points/facets.h"
 #include "profiler/points/point_table.h"
 #include "profiler/style/tokens.h"
-#include "profiler/tilemap/tile_selection.h"
+#include "profiler/tilemap/plot_list.h"
 
 namespace attnscope::analysis {
 
@@ -172,7 +172,6 @@ struct Reading {
 [[nodiscard]] std::vector<FacetPtr> all_curve_facets(const Algorithms& = Algorithms::known());
 [[nodiscard]] std::vector<PointAxis> varying_curve_axes(const PointTable&, std::span<const Row> rows);
 
-/// Returns the axis of a facet, with the fields that it covers.
 [[nodiscard]] PointAxis axis_of_facet(const FacetPtr&, const Algorithms&);
 [[nodiscard]] bool sets_tile_dimension(const PointAxis&);
 

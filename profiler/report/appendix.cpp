@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -91,26 +92,15 @@ std::vector<RunTotals> look_at_runs(const Input& input) {
   return runs;
 }
 
-/// Keeps `prefix` characters and the file name: "prefix/folder/file" becomes "prefixfile".
-std::string without_path(const std::string& word, std::size_t prefix) {
-  return word.substr(0, prefix) + word.substr(word.find_last_of('/') + 1);
-}
-
-/// Removes the folder from "/folder/file", "--output=/folder/file" and "-o/folder/file".
-std::string without_folder(const std::string& word) {
-  if (word.starts_with('/')) return without_path(word, 0);
-  const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 2;
-  const bool of_option = word.size() > 2 && word.starts_with('-') && value > 0 && word.substr(value).starts_with('/');
-  return of_option ? without_path(word, value) : word;
-}
-
+/// Returns the command without folders, which are specific to the recording machine: "/folder/file",
+/// "--output=/folder/file" and "-o/folder/file" lose them.
 std::string command_of(const std::vector<std::string>& argv) {
+  static const std::regex folder("^(--[^=]*=|-.)?/(.*/)?");
   std::string line;
-  for (std::size_t k = 0; k < argv.size(); ++k) {
-    // Paths are specific to the recording machine.
-    const std::string word = k == 0 ? without_path(argv[k], 0) : without_folder(argv[k]);
-    if (k > 0) line += ' ';
-    line += shell_quoted(word);
+  for (const std::string& word : argv) {
+    const bool program = line.empty();
+    line += program ? shell_quoted(word.substr(word.find_last_of('/') + 1))
+                    : " " + shell_quoted(std::regex_replace(word, folder, "$1"));
   }
   return line;
 }

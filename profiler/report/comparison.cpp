@@ -15,8 +15,8 @@
 #include "messages/compare.h"
 #include "messages/report.h"
 #include "profiler/compare/compared_settings.h"
+#include "profiler/compare/comparison.h"
 #include "profiler/compare/comparison_view.h"
-#include "profiler/compare/recordings.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
@@ -83,7 +83,6 @@ StripMark strip_mark(const analysis::PointTable& table, const ComparedPair& pair
   return mark;
 }
 
-/// Returns the ratios of all rows, one row per algorithm and d.
 Figure strip_figure(const Context& context) {
   constexpr std::size_t max_rows = 16;
   const ComparisonView& view = context.compared->view;
@@ -110,18 +109,16 @@ Figure strip_figure(const Context& context) {
   return figure;
 }
 
-/// Returns the worst rows of several candidates, with a column each.
-Table worst_of_candidates(const ComparisonView& view) {
-  auto [table, common] = candidates_table(view);
-  const std::size_t all = table.rows;
-  table.rows = std::min(all, max_first_page_rows);
-  const Message caption = msg::report::candidates_caption{.all = all, .rows = table.rows};
-  return fill_table(table, "worst", fmt::format("{} {}", text(caption), text(common)));
-}
-
-/// Returns the first rows by verdict, without columns that the page has no room for.
+/// Returns the first rows by verdict, without columns that the page has no room for; with several candidates a column
+/// each.
 Table worst_table(const ComparisonView& view) {
-  if (view.sides.size() > 1) return worst_of_candidates(view);
+  if (view.sides.size() > 1) {
+    auto [table, common] = candidates_table(view);
+    const std::size_t all = table.rows;
+    table.rows = std::min(all, max_first_page_rows);
+    const Message caption = msg::report::candidates_caption{.all = all, .rows = table.rows};
+    return fill_table(table, "worst", fmt::format("{} {}", text(caption), text(common)));
+  }
   std::vector<ComparisonLine> lines = view.worst_first();
   const std::size_t changed = view.count(Verdict::faster) + view.count(Verdict::slower);
   const std::size_t all = changed > 0 ? changed : lines.size();
@@ -221,7 +218,6 @@ std::string line_title(const std::vector<std::string>& words, const std::vector<
   return label;
 }
 
-/// Returns the number of lines that are not drawn, by reason; empty if all are.
 std::string not_drawn_note(const RatioLines& lines) {
   std::string note;
   if (lines.one_length > 0) note += " " + text(msg::report::ratio_one_length{.lines = lines.one_length});

@@ -206,6 +206,7 @@ std::optional<Section> curve_section(const Context& context, PlotKind kind, cons
                                 .sides = analysis::ratio_title(set)});
   }
   std::vector<LineChart> charts;
+  charts.reserve(panels.size());
   for (CurvePanel& panel : panels) charts.push_back(std::move(panel.chart));
   add_panels(figure, std::move(charts), set.panels, [&](const LineChart& chart) {
     std::vector<std::string> labels;

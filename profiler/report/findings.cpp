@@ -51,7 +51,6 @@ std::vector<Paragraph> limited(std::vector<Paragraph> sentences) {
 
 using PointsByRow = std::unordered_map<Row, const analysis::RooflinePoint*>;
 
-/// Returns the points that have a bottleneck.
 PointsByRow bounded_points(const analysis::RooflineReport& report) {
   PointsByRow points;
   for (const analysis::RooflineSeries& series : report.series) {
@@ -107,7 +106,6 @@ Paragraph bound_sentence(const std::string& name, const std::vector<const analys
                   {{n_of(from), from.row}});
 }
 
-/// Returns the largest deviation of counted from modeled bytes; empty without such points.
 Paragraph residual_sentence(const Context& context) {
   const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
   std::optional<Row> worst;
@@ -176,36 +174,25 @@ std::optional<Figure> model_figure(const Context& context) {
 
 using analysis::RunIndex;
 
-/// Returns the newest set for which `fits` holds, or null.
-template <class Fits>
-const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits) {
-  const CeilingFacts* found = nullptr;
-  for (const CeilingFacts& set : sets) {
-    if (fits(set) && (found == nullptr || set.measured_at > found->measured_at)) found = &set;
-  }
-  return found;
-}
-
-/// Returns ceilings measured on the device, else on another of the same name; empty if there are none.
+/// Returns the newest ceilings measured on the device, else on another of the same name; empty if there are none.
+/// Simulated devices use the datasheet unless the run used measured ceilings.
 DeviceCeilings find_ceilings(const Context& context, RunIndex index) {
   const analysis::Run& run = context.table().runs()[index];
   const std::vector<CeilingFacts>& sets = context.input.ceilings;
-  const CeilingFacts* set = nullptr;
-  bool same_device = false;
-  if (run.provenance == Provenance::simulated) {
-    // Simulated devices use the datasheet unless the run used measured ceilings.
-    const std::string& from = context.input.runs[index].rates_source;
-    set = newest_set(sets, [&](const CeilingFacts& each) {
-      return !each.device_id.empty() && from.find(each.device_id) != std::string::npos;
-    });
-  } else {
-    set = newest_set(sets, [&](const CeilingFacts& each) { return each.device_id == run.device_id; });
-    same_device = set != nullptr;
-    if (set == nullptr)
-      set = newest_set(sets, [&](const CeilingFacts& each) { return same_gpu(each.device_name, run.device_name); });
-  }
-  if (set == nullptr) return {};
-  return {.ceilings = {.ceilings = set->ceilings, .same_device = same_device}, .measured_at = set->measured_at};
+  const std::string& rates = context.input.runs[index].rates_source;
+  enum class Origin { other, same_model, same_device };
+  const auto origin = [&](const CeilingFacts& set) {
+    if (run.provenance == Provenance::simulated)
+      return !set.device_id.empty() && rates.find(set.device_id) != std::string::npos ? Origin::same_model
+                                                                                      : Origin::other;
+    if (set.device_id == run.device_id) return Origin::same_device;
+    return same_gpu(set.device_name, run.device_name) ? Origin::same_model : Origin::other;
+  };
+  const auto best = std::ranges::max_element(
+      sets, {}, [&](const CeilingFacts& set) { return std::pair(origin(set), set.measured_at); });
+  if (best == sets.end() || origin(*best) == Origin::other) return {};
+  return {.ceilings = {.ceilings = best->ceilings, .same_device = origin(*best) == Origin::same_device},
+          .measured_at = best->measured_at};
 }
 
 }  // namespace

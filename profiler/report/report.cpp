@@ -2,6 +2,7 @@
 #include "profiler/report/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,6 @@ std::string devices_of(const Input& input) {
   return join_texts(names);
 }
 
-/// Returns the day of the last recording.
 std::string date_of(const Input& input) {
   constexpr std::size_t digits = 10;
   std::string last;
@@ -42,6 +42,7 @@ void thin_out(std::vector<Item>& marks, std::size_t most) {
   if (marks.size() <= most) return;
   const double step = static_cast<double>(marks.size() - 1) / static_cast<double>(most - 1);
   std::vector<Item> kept;
+  kept.reserve(most);
   for (std::size_t k = 0; k < most; ++k)
     kept.push_back(std::move(marks[static_cast<std::size_t>(std::lround(static_cast<double>(k) * step))]));
   marks = std::move(kept);
@@ -58,7 +59,10 @@ void limit_marks(Rows& rows, std::string& caption) {
   };
   const std::size_t all = count();
   if (all <= max_marks) return;
-  for (auto& row : rows) thin_out(row.marks, max_marks / rows.size());
+  for (auto& row : rows) {
+    std::ranges::stable_sort(row.marks, {}, [](const auto& mark) { return mark.x; });
+    thin_out(row.marks, max_marks / rows.size());
+  }
   caption += " " + text(msg::report::marks_limited{.all = all, .shown = count()});
 }
 
@@ -135,10 +139,7 @@ void limit_marks(Figure& figure) {
       }
       limit_marks(curves->lines, figure.caption);
     }
-    if (auto* strips = std::get_if<StripChart>(&chart.picture)) {
-      for (StripRow& row : strips->rows) std::ranges::stable_sort(row.marks, {}, &StripMark::x);
-      limit_marks(strips->rows, figure.caption);
-    }
+    if (auto* strips = std::get_if<StripChart>(&chart.picture)) limit_marks(strips->rows, figure.caption);
   }
 }
 
@@ -233,9 +234,7 @@ void add_panels(Figure& figure, std::vector<LineChart> charts, const std::vector
 }
 
 std::string join_texts(const std::set<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
-  return all;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string origin_text(Provenance provenance) {
@@ -255,15 +254,6 @@ void Paragraph::append(const Paragraph& more) {
 std::string Paragraph::text() const {
   std::string all;
   for (const LinkedText& each : words) all += each.text;
-  return all;
-}
-
-std::vector<const Figure*> Document::figures() const {
-  std::vector<const Figure*> all;
-  if (figure) all.push_back(&*figure);
-  for (const Section& section : sections) {
-    if (section.figure) all.push_back(&*section.figure);
-  }
   return all;
 }
 

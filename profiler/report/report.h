@@ -89,14 +89,10 @@ inline constexpr std::size_t report_steps = 6;
 /// Fails if there are no points.
 [[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);
 
-}  // namespace attnscope::report
-
-namespace attnscope {
-
 /// Returns whether the extension is .html or .md.
 [[nodiscard]] bool is_report_name(const std::filesystem::path&);
 /// Writes NAME.html, or NAME.md with pictures and tables in NAME-figures next to it. Throws FileError and then leaves
 /// no partial files. Pre: is_report_name().
-void write_report(const report::Document&, const std::filesystem::path& output, OutputFile::ExistingFile);
+void write_report(const Document&, const std::filesystem::path& output, OutputFile::ExistingFile);
 
-}  // namespace attnscope
+}  // namespace attnscope::report

@@ -34,7 +34,6 @@ struct Context {
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
   [[nodiscard]] bool is_baseline(analysis::Row row) const { return baseline.contains(table().run_index(row)); }
-  /// Returns whether rows are compared with the baseline.
   [[nodiscard]] bool has_pairs() const { return compared && !compared->candidates.empty(); }
   /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
   [[nodiscard]] std::string unplotted_note(analysis::PlotKind) const;

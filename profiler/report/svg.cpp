@@ -55,16 +55,9 @@ double nice_step(double value) {
 }
 
 std::string tick_label(const Axis& axis, double value) {
-  switch (axis.quantity) {
-    case Quantity::length:
-      return length_text(value);
-    case Quantity::bytes:
-      return text(Bytes(value));
-    case Quantity::nanoseconds:
-      return text(Nanoseconds(value));
-    case Quantity::number:
-      break;
-  }
+  if (axis.quantity == Quantity::length) return length_text(value);
+  if (axis.quantity == Quantity::bytes) return text(Bytes(value));
+  if (axis.quantity == Quantity::nanoseconds) return text(Nanoseconds(value));
   return axis.from_zero ? coordinate(value) : fmt::format("{:.4g}", value);
 }
 
@@ -150,85 +143,6 @@ double end_of(const StripChart& chart) {
   return std::exp(1.08 * std::max(end, 0.002));
 }
 
-class StripPainter {
- public:
-  StripPainter(const StripChart& chart, double top)
-      : chart_(chart),
-        lane_(chart.rows.size() > many_rows ? low_lane_height : lane_height),
-        end_(end_of(chart)),
-        top_(top + 18) {
-    double widest = 60;
-    for (const StripRow& row : chart.rows) widest = std::max(widest, width_of(row.label) + 14);
-    left_ = std::min(widest, widest_label);
-    double y = top_;
-    for (const StripRow& row : chart.rows) {
-      std::vector<double> x;
-      x.reserve(row.marks.size());
-      for (const StripMark& mark : row.marks) x.push_back(at(mark.x));
-      lanes_.push_back(analysis::strip_lanes(x, dot_spacing));
-      int most = 0;
-      for (const int lane : lanes_.back()) most = std::max(most, std::abs(lane));
-      const double height = std::max(least_row_height, lane_ * (2 * most + 1) + 8);
-      middle_.push_back(y + height / 2);
-      y += height;
-    }
-    bottom_ = y;
-  }
-
-  double draw_on(Svg& svg) const {
-    if (chart_.margin > 0) {
-      const double low = at(1 / (1 + chart_.margin));
-      const double high = at(1 + chart_.margin);
-      svg.rect(low, top_, high - low, bottom_ - top_, "band");
-      svg.text((low + high) / 2, top_ - 6, chart_.margin_label, Svg::Anchor::middle);
-    }
-    for (const double tick : ratio_ticks(end_)) {
-      svg.line(at(tick), top_, at(tick), bottom_, tick == 1 ? "a" : "g");
-      svg.text(at(tick), bottom_ + 16, fmt::format("{:.6g}", tick), Svg::Anchor::middle);
-    }
-    svg.line(left_, bottom_, right, bottom_, "a");
-    svg.text((left_ + right) / 2, bottom_ + 33, chart_.x_title, Svg::Anchor::middle);
-    for (std::size_t i = 0; i < chart_.rows.size(); ++i) draw_row(svg, i);
-    return bottom_ + 40;
-  }
-
- private:
-  static constexpr double right = picture_width - 16;
-  static constexpr double widest_label = 240;
-
-  [[nodiscard]] double at(double ratio) const {
-    return (left_ + right) / 2 + std::log(ratio) / std::log(end_) * (right - left_) / 2;
-  }
-
-  void draw_row(Svg& svg, std::size_t i) const {
-    const StripRow& row = chart_.rows[i];
-    const std::string color = color_class(row.identity);
-    svg.text(left_ - 8, middle_[i] + 4, fit_text(row.label, left_ - 10), Svg::Anchor::end);
-    // Intervals are behind all dots.
-    for (std::size_t k = 0; k < row.marks.size(); ++k) {
-      const StripMark& mark = row.marks[k];
-      const double y = middle_[i] + lane_ * lanes_[i][k];
-      if (mark.low < mark.high) svg.line(at(mark.low), y, at(mark.high), y, "l b " + color);
-    }
-    for (std::size_t k = 0; k < row.marks.size(); ++k) {
-      const StripMark& mark = row.marks[k];
-      svg.open_mark(mark.read_out_text);
-      svg.raw(marker(at(mark.x), middle_[i] + lane_ * lanes_[i][k], row.identity.value_or(style::PlotIdentity{}),
-                     (mark.hollow ? "e " : "f ") + color));
-      svg.close();
-    }
-  }
-
-  const StripChart& chart_;
-  double lane_;
-  double end_;
-  double top_;
-  double left_ = 0;
-  double bottom_ = 0;
-  std::vector<std::vector<int>> lanes_;
-  std::vector<double> middle_;
-};
-
 }  // namespace
 
 std::string color_class(const std::optional<style::PlotIdentity>& identity) {
@@ -259,20 +173,9 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, std::s
 
 void Svg::title(double x, const std::string& words) {
   constexpr double letter = 7.8;
-  constexpr double small_letter = 6.9;
   const double room = picture_width - x - 4;
-  if (fit_text(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
-  if (fit_text(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
-  // Wrap at the last " · " that fits on the first line.
-  constexpr std::string_view between = " · ";
-  std::size_t end = 0;
-  for (std::size_t at = words.find(between); at != std::string::npos; at = words.find(between, at + 1)) {
-    const std::string first = words.substr(0, at);
-    if (fit_text(first, room, small_letter) == first) end = at;
-  }
-  const std::string rest = end > 0 ? words.substr(end + between.size()) : words;
-  if (end > 0) text(x, 10, words.substr(0, end), Anchor::start, "h hs");
-  text(x, end > 0 ? 22 : 18, fit_text(rest, room, small_letter), Anchor::start, "h hs");
+  const bool fits = fit_text(words, room, letter) == words;
+  text(x, 18, fits ? words : fit_text(words, room), Anchor::start, fits ? "h" : "h hs");
 }
 
 void Svg::vertical_text(double x, double y, std::string_view words) {
@@ -412,8 +315,8 @@ double draw(Svg& svg, const HeatMap& map, double top) {
   for (std::size_t column = 0; column < map.columns.size(); ++column) {
     svg.text(left + (static_cast<double>(column) + 0.5) * width, bottom + 15, map.columns[column], Svg::Anchor::middle);
   }
-  svg.text(left + columns * width / 2, bottom + 32, map.x_title, Svg::Anchor::middle);
-  svg.vertical_text(14, top + rows * height / 2, map.y_title);
+  svg.text(left + columns * width / 2, bottom + 32, "Bc", Svg::Anchor::middle);
+  svg.vertical_text(14, top + rows * height / 2, "Br");
   if (map.slowdowns) {
     draw_bins(svg, map, bottom + 46);
   } else if (map.high > map.low) {
@@ -446,7 +349,64 @@ std::vector<double> ratio_ticks(double end) {
 }
 
 double draw(Svg& svg, const StripChart& chart, double top) {
-  return StripPainter(chart, top).draw_on(svg);
+  constexpr double right = picture_width - 16;
+  constexpr double widest_label = 240;
+  const double lane_size = chart.rows.size() > many_rows ? low_lane_height : lane_height;
+  const double end = end_of(chart);
+  top += 18;
+  double widest = 60;
+  for (const StripRow& row : chart.rows) widest = std::max(widest, width_of(row.label) + 14);
+  const double left = std::min(widest, widest_label);
+  const auto at = [&](double ratio) {
+    return (left + right) / 2 + std::log(ratio) / std::log(end) * (right - left) / 2;
+  };
+  // Height of each mark, by row.
+  std::vector<std::vector<double>> heights;
+  std::vector<double> middles;
+  double bottom = top;
+  for (const StripRow& row : chart.rows) {
+    std::vector<double> x;
+    x.reserve(row.marks.size());
+    for (const StripMark& mark : row.marks) x.push_back(at(mark.x));
+    const std::vector<int> lanes = analysis::strip_lanes(x, dot_spacing);
+    int most = 0;
+    for (const int lane : lanes) most = std::max(most, std::abs(lane));
+    const double height = std::max(least_row_height, lane_size * (2 * most + 1) + 8);
+    middles.push_back(bottom + height / 2);
+    std::vector<double>& of_row = heights.emplace_back();
+    for (const int lane : lanes) of_row.push_back(middles.back() + lane_size * lane);
+    bottom += height;
+  }
+  if (chart.margin > 0) {
+    const double low = at(1 / (1 + chart.margin));
+    const double high = at(1 + chart.margin);
+    svg.rect(low, top, high - low, bottom - top, "band");
+    svg.text((low + high) / 2, top - 6, chart.margin_label, Svg::Anchor::middle);
+  }
+  for (const double tick : ratio_ticks(end)) {
+    svg.line(at(tick), top, at(tick), bottom, tick == 1 ? "a" : "g");
+    svg.text(at(tick), bottom + 16, fmt::format("{:.6g}", tick), Svg::Anchor::middle);
+  }
+  svg.line(left, bottom, right, bottom, "a");
+  svg.text((left + right) / 2, bottom + 33, chart.x_title, Svg::Anchor::middle);
+  for (std::size_t i = 0; i < chart.rows.size(); ++i) {
+    const StripRow& row = chart.rows[i];
+    const std::string color = color_class(row.identity);
+    svg.text(left - 8, middles[i] + 4, fit_text(row.label, left - 10), Svg::Anchor::end);
+    // Intervals are behind all dots.
+    for (std::size_t k = 0; k < row.marks.size(); ++k) {
+      const StripMark& mark = row.marks[k];
+      if (mark.low < mark.high) svg.line(at(mark.low), heights[i][k], at(mark.high), heights[i][k], "l b " + color);
+    }
+    for (std::size_t k = 0; k < row.marks.size(); ++k) {
+      const StripMark& mark = row.marks[k];
+      svg.open_mark(mark.read_out_text);
+      svg.raw(marker(at(mark.x), heights[i][k], row.identity.value_or(style::PlotIdentity{}),
+                     (mark.hollow ? "e " : "f ") + color));
+      svg.close();
+    }
+  }
+  return bottom + 40;
 }
 
 }  // namespace attnscope::report

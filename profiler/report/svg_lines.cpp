@@ -34,7 +34,6 @@ struct Extent {
   }
 };
 
-/// Returns the stroke classes of chart_style().
 std::string_view stroke_classes(const Line& line) {
   if (line.provenance == Provenance::modeled) return "l i";
   if (is_simulated(line.provenance)) return "l d";

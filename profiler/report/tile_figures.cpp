@@ -42,15 +42,7 @@ std::string cell_read_out_text(const Context& context, const TileMap& map, const
 }
 
 std::string outcome_text(Disposition disposition) {
-  switch (disposition) {
-    case Disposition::infeasible:
-      return "–";
-    case Disposition::out_of_memory:
-      return "OOM";
-    default:
-      break;
-  }
-  return "×";
+  return disposition == Disposition::infeasible ? "–" : disposition == Disposition::out_of_memory ? "OOM" : "×";
 }
 
 std::string map_legend(const HeatMap& map) {
@@ -87,8 +79,6 @@ std::string metric_name(const TileMap& map) {
 /// `low`, `shown`: lower end and unit of the color scale that all panels share.
 HeatMap picture_of(const Context& context, const TileMap& map, double low, double high, const UnitScale& shown) {
   HeatMap picture;
-  picture.x_title = "Bc";
-  picture.y_title = "Br";
   picture.less_is_better = map.better != BetterDirection::more;
   picture.slowdowns = map.metric == metric_key::time_median_ns;
   picture.low = low * shown.factor;
@@ -169,22 +159,16 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const D
   }
   for (const analysis::Roof& roof : report.roofs) {
     Line line{.label = std::string(analysis::to_string(roof.bound)), .provenance = Provenance::modeled};
-    if (is_bandwidth_bound(roof.bound) && roof.bound != analysis::Bound::dram) continue;
+    const bool slope = is_bandwidth_bound(roof.bound);
+    if (slope && roof.bound != analysis::Bound::dram) continue;
     const std::string source = source_text(known, roof, device);
-    if (is_bandwidth_bound(roof.bound)) {
-      const double rate = roof.rate * 1e-12;
-      const double knee = highest > 0 ? std::min(most, highest / rate) : most;
-      const std::string read_out_text = text(
-          msg::report::roof_read_out{.rate = text(BytesPerSecond(roof.rate)), .source = source, .unit = line.label});
-      line.marks.push_back({least, least * rate, 0, 0, read_out_text});
-      line.marks.push_back({knee, knee * rate, 0, 0, read_out_text});
-    } else {
-      const double peak = ceiling_flops(roof, report.flops_per_exponential) * 1e-12;
-      const std::string read_out_text =
-          text(msg::report::peak_read_out{.rate = number_text(peak), .source = source, .unit = line.label});
-      line.marks.push_back({least, peak, 0, 0, read_out_text});
-      line.marks.push_back({most, peak, 0, 0, read_out_text});
-    }
+    const double rate = (slope ? roof.rate : ceiling_flops(roof, report.flops_per_exponential)) * 1e-12;
+    const std::string words =
+        slope ? text(msg::report::roof_read_out{
+                    .rate = text(BytesPerSecond(roof.rate)), .source = source, .unit = line.label})
+              : text(msg::report::peak_read_out{.rate = number_text(rate), .source = source, .unit = line.label});
+    const double end = slope && highest > 0 ? std::min(most, highest / rate) : most;
+    for (const double x : {least, end}) line.marks.push_back({x, slope ? x * rate : rate, 0, 0, words});
     chart.lines.push_back(std::move(line));
   }
 }

@@ -48,16 +48,8 @@ std::string_view ceiling_of(Bound bound, DType dtype) {
 
 /// Returns true if kernels for this type can be limited by the bound.
 bool is_bound_of(Bound bound, DType dtype) {
-  switch (bound) {
-    case Bound::mma_sync:
-    case Bound::wgmma:
-    case Bound::tensor:
-      return dtype != DType::fp32;
-    case Bound::fma:
-      return dtype == DType::fp32;
-    default:
-      return true;
-  }
+  if (bound == Bound::fma) return dtype == DType::fp32;
+  return dtype != DType::fp32 || (bound != Bound::mma_sync && bound != Bound::wgmma && bound != Bound::tensor);
 }
 
 std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::string_view name) {
@@ -225,17 +217,14 @@ class RooflineBuilder {
   }
 
   void add_series(const std::vector<Row>& rows) {
-    RooflineSeries series = series_of(rows.front());
+    RooflineSeries series{
+        .algorithm = table_.algorithm(rows.front()), .run = table_.run_index(rows.front()), .points = {}};
     const TileSelection fastest{.rule = TileSelection::Rule::fastest};
     for (const auto& [n, selected_rows] :
          select_rows(table_, rows, rows, fastest, position_by_length(table_, Ordinate::time))) {
       series.points.push_back(point_of(middle(selected_rows)));
     }
     report_.series.push_back(std::move(series));
-  }
-
-  [[nodiscard]] RooflineSeries series_of(Row row) const {
-    return {.algorithm = table_.algorithm(row), .run = table_.run_index(row), .points = {}};
   }
 
   [[nodiscard]] Row middle(std::vector<Row> rows) const {
@@ -358,15 +347,8 @@ bool is_bandwidth_bound(Bound bound) {
 }
 
 const ValueColumn& bytes_of(const PointTable& table, RooflineLevel level) {
-  switch (level) {
-    case RooflineLevel::dram:
-      return table.dram_traffic();
-    case RooflineLevel::sm_l2:
-      return table.values(metric_key::l2_sm_bytes);
-    case RooflineLevel::link:
-      break;
-  }
-  return table.values(metric_key::link_bytes);
+  if (level == RooflineLevel::dram) return table.dram_traffic();
+  return table.values(level == RooflineLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::link_bytes);
 }
 
 bool has_bytes(const PointTable& table, Row row) {

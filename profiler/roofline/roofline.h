@@ -18,7 +18,7 @@
 #include "profiler/points/impossible_values.h"
 #include "profiler/points/point_table.h"
 #include "profiler/points/table.h"
-#include "profiler/tilemap/tile_selection.h"
+#include "profiler/tilemap/plot_list.h"
 
 namespace attnscope::analysis {
 

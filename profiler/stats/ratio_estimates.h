@@ -33,6 +33,9 @@ using ValueMember = std::vector<double> SideRounds::*;
 [[nodiscard]] std::vector<RatioEstimate> estimate_ratios(std::span<const ComparedRow> rows, ValueMember values,
                                                          std::vector<bool>& which);
 
+// Time drift that all points of a recording share (SM clock changes, warm-up). Each round measures its points in
+// shuffled order, so neighboring samples belong to unrelated points and only the moment is common to them.
+
 /// One sample of a series that is measured repeatedly.
 struct TimedValue {
   std::size_t series = 0;  ///< index of the series

@@ -431,16 +431,6 @@ void remove_tile_facets(std::vector<FacetPtr>& facets, const Algorithms& algorit
   });
 }
 
-int MapAxis::index_of(double number) const {
-  const auto found = std::ranges::find(values, number, &FacetValue::order);
-  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
-}
-
-int MapAxis::index_of(std::string_view id) const {
-  const auto found = std::ranges::find_if(values, [&](const FacetValue& value) { return value.id() == id; });
-  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
-}
-
 TileMap build_map(const PointTable& table, std::span<const Row> rows, const MapRequest& request) {
   return TileMapBuilder(table, request).build(rows);
 }
@@ -518,8 +508,9 @@ Message headline(const TileMap& map) {
 
 Message runs_text(const PointTable& table, const TileMap& map) {
   if (table.runs().size() < 2) return {};
-  const auto titles = [&](const auto& runs) {
+  const auto titles = [&](const std::vector<RunIndex>& runs) {
     std::vector<std::string> words;
+    words.reserve(runs.size());
     for (const RunIndex run : runs) words.push_back(table.runs()[run].title);
     return fmt::format("{}", fmt::join(words, ", "));
   };

@@ -63,9 +63,6 @@ struct MapAxis {
   std::vector<FacetValue> values;  ///< ascending
 
   [[nodiscard]] std::size_t size() const { return values.size(); }
-  /// Returns the index of a number, or of a value's ID; -1 if absent.
-  [[nodiscard]] int index_of(double number) const;
-  [[nodiscard]] int index_of(std::string_view id) const;
 };
 
 struct TileMap {

@@ -14,8 +14,8 @@
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
+#include "profiler/report/document.h"
 #include "profiler/report/svg.h"
-#include "profiler/report/writers.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"
 #include "tests/message_matchers.h"
@@ -434,7 +434,9 @@ TEST(Report, AcceptsFailuresAndSinglePoints) {
   EXPECT_THAT(sentences(failures), Contains(HasSubstr("it fell")));
   EXPECT_EQ(documents::column(documents::table(failures, "points"), "origin").front(), "") << "nothing was measured";
   EXPECT_EQ(documents::column(documents::table(failures, "points"), "reason").front(), "it fell");
-  EXPECT_TRUE(failures.figures().empty());
+  EXPECT_FALSE(failures.figure.has_value());
+  EXPECT_TRUE(
+      std::ranges::none_of(failures.sections, [](const Section& section) { return section.figure.has_value(); }));
   EXPECT_EQ(failures.answer.text(), text(msg::report::no_result{}));
   const Document one = document_of({fixtures::ok_point(fixtures::spec("fa2", 1024))});
   EXPECT_THAT(to_html(one), AllOf(HasSubstr("id=\"row-1\""), HasSubstr("<details id=\"appendix\">")));
