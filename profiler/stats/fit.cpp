@@ -39,6 +39,12 @@ double PowerLawFit::worst() const {
   return std::abs(residuals[worst_point]);
 }
 
+double PowerLawFit::at(std::span<const double> x) const {
+  double y = coefficient;
+  for (std::size_t k = 0; k < exponents.size(); ++k) y *= std::pow(x[k], exponents[k]);
+  return y;
+}
+
 std::optional<PowerLawFit> fit_power_law(std::span<const std::vector<double>> x, std::span<const double> y) {
   const std::vector<double> v = logs(y);
   const std::size_t n = y.size();

@@ -25,6 +25,7 @@ struct PowerLawFit {
   std::size_t worst_point = 0;    ///< index of the residual of largest magnitude
 
   [[nodiscard]] double worst() const;
+  [[nodiscard]] double at(std::span<const double> x) const;
 };
 /// Fits y to one column per variable, each as long as y. Returns nullopt if there are fewer points than coefficients,
 /// if a value is not positive and finite, or if the variables are collinear.

@@ -44,6 +44,7 @@ TEST(PowerLawFit, FitsTwoVariablesFarFromOne) {
   EXPECT_NEAR(fit->exponents[0], 2, 1e-12);
   EXPECT_NEAR(fit->exponents[1], -1, 1e-12);
   EXPECT_NEAR(fit->coefficient, 7, 1e-9);
+  EXPECT_NEAR(fit->at(std::vector{1000.0, 10.0}), 7e5, 1e-4);
   EXPECT_LT(fit->worst(), 1e-12);
 }
 
