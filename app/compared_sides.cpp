@@ -15,7 +15,7 @@
 #include "app/loaded_points.h"
 #include "app/status_line.h"
 #include "app/user_kernels.h"
-#include "profiler/compare/recordings.h"
+#include "profiler/compare/comparison.h"
 #include "profiler/points/point_query.h"
 #include "storage/compared_runs.h"
 #include "storage/loaded_runs.h"

@@ -27,7 +27,7 @@ inline constexpr std::string_view other_program_preset = "other program";
 [[nodiscard]] bool is_candidate_side(const RunSummary&, std::size_t place);
 
 /// Returns the number of interim analyses at which the run could have stopped; the argument of
-/// VerdictOptions::per_analysis_options(). 1 if its length did not depend on results.
+/// VerdictOptions::looks. 1 if its length did not depend on results.
 [[nodiscard]] std::size_t interim_analysis_count(const RunSummary&);
 
 /// Sets the seed of the point order within rounds, if known, and which runs share their rounds.

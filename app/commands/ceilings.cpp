@@ -21,7 +21,7 @@
 #include "app/status_line.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
-#include "profiler/roofline/ceiling_table.h"
+#include "profiler/roofline/roofline.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -22,7 +22,6 @@
 #include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
-#include "profiler/report/report_files.h"
 #include "storage/loaded_runs.h"
 
 namespace attnscope {
@@ -122,7 +121,7 @@ ExitCode report_on(ReportOptions options) {
     throw CommandError(ExitCode::usage,
                        "{} contains measurements and cannot be replaced by a report (choose another name with -o)",
                        options.output);
-  if (!is_report_name(output))
+  if (!report::is_report_name(output))
     throw CommandError(ExitCode::usage, "{}: reports are written as .html or .md (rename the file of -o)",
                        options.output);
   for (const RunSource& source : sources) register_stored_kernels(source.file);

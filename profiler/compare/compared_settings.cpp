@@ -53,6 +53,34 @@ bool is_named(const PointTable& table, const Field& setting, Row row) {
   return !is_fallback(setting, spec_of(table, setting, row));
 }
 
+SplitSettings split(const PointTable& table, const std::vector<LinePoints>& lines) {
+  SplitSettings split;
+  if (lines.empty()) return split;
+  std::vector<std::string> common;
+  const auto pair = std::ranges::find_if(lines, &LinePoints::both);
+  const LinePoints& first = pair == lines.end() ? lines.front() : *pair;
+  for (Field& setting : compared_settings()) {
+    const std::vector<RowKey> keys = keys_of_setting(table, setting);
+    const auto same = [&](const LinePoints& line) {
+      return std::ranges::all_of(keys, [&](const RowKey& key) {
+        const std::uint64_t base = key(first.base);
+        const std::uint64_t other = key(first.other);
+        const std::uint64_t of_line = key(line.other);
+        return line.both ? of_line == other && key(line.base) == base : of_line == base || of_line == other;
+      });
+    };
+    if (!std::ranges::all_of(lines, same)) {
+      split.varying.push_back(std::move(setting));
+      continue;
+    }
+    if (!is_named(table, setting, first.base) && !is_named(table, setting, first.other)) continue;
+    const std::string value = setting_of(table, setting, first);
+    if (!value.empty()) common.push_back(titled_setting(setting, value));
+  }
+  split.common = fmt::format("{}", fmt::join(common, ", "));
+  return split;
+}
+
 }  // namespace
 
 std::vector<Field> compared_settings() {
@@ -90,6 +118,13 @@ std::optional<double> setting_number(const PointTable& table, const Field& setti
   return std::nullopt;
 }
 
+Column settings_column(const PointTable& table, const Field& setting, Row example) {
+  const bool number = setting_number(table, setting, example) && setting.name != tile_setting;
+  return {.key = std::string(setting.heading.empty() ? setting.name : setting.heading),
+          .title = text(setting.label()),
+          .kind = number ? ColumnKind::number : ColumnKind::text};
+}
+
 std::string titled_setting(const Field& setting, const std::string& value) {
   if (setting.in_title != nullptr) return text(setting.in_title(value));
   std::string label = lower_label(text(setting.label()));
@@ -101,38 +136,6 @@ std::string titled_setting(const Field& setting, const std::string& value) {
 std::string setting_of_line(const PointTable& table, const Field& setting, const ComparisonLine& line) {
   return setting_of(table, setting, points_of(line));
 }
-
-namespace {
-
-SplitSettings split(const PointTable& table, const std::vector<LinePoints>& lines) {
-  SplitSettings split;
-  if (lines.empty()) return split;
-  std::vector<std::string> common;
-  const auto pair = std::ranges::find_if(lines, &LinePoints::both);
-  const LinePoints& first = pair == lines.end() ? lines.front() : *pair;
-  for (Field& setting : compared_settings()) {
-    const std::vector<RowKey> keys = keys_of_setting(table, setting);
-    const auto same = [&](const LinePoints& line) {
-      return std::ranges::all_of(keys, [&](const RowKey& key) {
-        const std::uint64_t base = key(first.base);
-        const std::uint64_t other = key(first.other);
-        const std::uint64_t of_line = key(line.other);
-        return line.both ? of_line == other && key(line.base) == base : of_line == base || of_line == other;
-      });
-    };
-    if (!std::ranges::all_of(lines, same)) {
-      split.varying.push_back(std::move(setting));
-      continue;
-    }
-    if (!is_named(table, setting, first.base) && !is_named(table, setting, first.other)) continue;
-    const std::string value = setting_of(table, setting, first);
-    if (!value.empty()) common.push_back(titled_setting(setting, value));
-  }
-  split.common = fmt::format("{}", fmt::join(common, ", "));
-  return split;
-}
-
-}  // namespace
 
 SplitSettings split_settings(const PointTable& table, const std::vector<ComparisonLine>& lines) {
   std::vector<LinePoints> points;

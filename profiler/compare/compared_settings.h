@@ -27,6 +27,8 @@ inline constexpr std::string_view tile_setting = "tile";
 /// Returns a value that can stand alone: "fa2", "d 128", "1 × 64 heads". `value`: setting_text().
 [[nodiscard]] std::string titled_setting(const Field& setting, const std::string& value);
 
+/// Returns a column of values of the setting, without cells. `example`: one of the rows.
+[[nodiscard]] Column settings_column(const PointTable&, const Field& setting, Row example);
 /// Returns the value of a line: "4096", or "128x64 → 64x64" if it differs between the sides.
 [[nodiscard]] std::string setting_of_line(const PointTable&, const Field& setting, const ComparisonLine&);
 

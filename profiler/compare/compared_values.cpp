@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/compare/compared_values.h"
 
+#include <array>
 #include <utility>
 
 namespace attnscope::analysis {
@@ -23,15 +24,8 @@ bool is_ratio(std::string_view metric) {
 }  // namespace
 
 std::string_view to_string(Comparison comparison) {
-  switch (comparison) {
-    case Comparison::none:
-      return "value";
-    case Comparison::share_of_best:
-      return "best";
-    case Comparison::over_model:
-      return "model";
-  }
-  return {};
+  static constexpr std::array<std::string_view, 3> names{"value", "best", "model"};
+  return names.at(static_cast<std::size_t>(comparison));
 }
 
 bool ValueSelection::is_centered_at_one() const {

@@ -9,15 +9,13 @@
 #include <set>
 #include <tuple>
 
+#include "profiler/compare/alignment.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/compare/recordings.h"
-#include "profiler/compare/tile_selector.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/points/row_keys.h"
 #include "profiler/predict/published_errors.h"
-#include "profiler/stats/clock_normalization.h"
 #include "profiler/stats/recording_noise.h"
 
 namespace attnscope::analysis {
@@ -89,11 +87,7 @@ struct ComparisonCache {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
   /// Returns nullptr if the simulator was not validated on the row's GPU.
-  [[nodiscard]] const PublishedErrors* errors(Row row) {
-    const auto [known, first] = errors_.try_emplace(table.run_index(row));
-    if (first) known->second = validated_errors(table.run(row).limits);
-    return known->second;
-  }
+  [[nodiscard]] const PublishedErrors* errors(Row row) const { return validated_errors(table.run(row).limits); }
   /// Returns the run whose rounds the row belongs to; interleaved runs share the first one.
   [[nodiscard]] RunIndex session(Row row) const {
     const std::uint64_t turns = table.run(row).turns;
@@ -104,9 +98,6 @@ struct ComparisonCache {
   Moments moments;
   const ValueColumn& times;
   std::array<const ValueColumn*, compared_level_count> levels{};
-
- private:
-  std::map<RunIndex, const PublishedErrors*> errors_;
 };
 
 /// Fast path for rows with a single round.
@@ -304,11 +295,10 @@ ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
   return row;
 }
 
-std::size_t distinct_count(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
-  if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
-  recordings.insert(recordings.end(), more.begin(), more.end());
-  std::ranges::sort(recordings);
-  return static_cast<std::size_t>(std::unique(recordings.begin(), recordings.end()) - recordings.begin());
+std::size_t distinct_count(const std::vector<std::uint32_t>& recordings, const std::vector<std::uint32_t>& more) {
+  std::set<std::uint32_t> distinct(recordings.begin(), recordings.end());
+  distinct.insert(more.begin(), more.end());
+  return distinct.size();
 }
 
 std::optional<double> median_of_rows(const ValueColumn& column, const std::vector<Row>& rows) {
@@ -457,21 +447,9 @@ std::span<const std::string_view> compared_levels() {
 }
 
 std::string_view to_string(SkippedRows::SkipReason why) {
-  switch (why) {
-    case SkippedRows::SkipReason::unmatched:
-      return "unmatched";
-    case SkippedRows::SkipReason::failed:
-      return "failed";
-    case SkippedRows::SkipReason::failed_on_both_sides:
-      return "both-failed";
-    case SkippedRows::SkipReason::other_tiles:
-      return "no-automatic-tile";
-    case SkippedRows::SkipReason::impossible:
-      return "impossible-value";
-    case SkippedRows::SkipReason::several:
-      break;
-  }
-  return "not-unique";
+  static constexpr std::array<std::string_view, 6> names{
+      "unmatched", "failed", "both-failed", "not-unique", "no-automatic-tile", "impossible-value"};
+  return names.at(static_cast<std::size_t>(why));
 }
 
 std::size_t ComparisonResult::count(Verdict verdict) const {
@@ -521,7 +499,7 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
     const std::set<Row> of_other(request.other.begin(), request.other.end());
     for (SkippedRows& left : result.left_out) {
       if (left.why != SkippedRows::SkipReason::unmatched || left.of_other) continue;
-      left.shared = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
+      left.alike = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
     }
   }
   sides.rows.reserve(result.pairs.size());
@@ -546,8 +524,8 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
 ComparisonResult add_verdicts(AlignedComparison sides, std::size_t looks, double margin) {
   ComparisonResult& result = sides.result;
   result.margin = margin;
-  const VerdictOptions options = per_analysis_options({.margin = margin}, std::max<std::size_t>(looks, 1));
-  const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
+  const std::vector<RowVerdict> verdicts =
+      judge(sides.rows, {.margin = margin, .looks = std::max<std::size_t>(looks, 1)});
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     ComparedPair& pair = result.pairs[i];
     pair.verdict = verdicts[i];

@@ -28,7 +28,7 @@ struct ComparisonRequest {
   std::vector<Row> other;
   Alignment alignment;
   std::optional<double> margin = {};           ///< default: depends on how the sides were recorded
-  std::size_t looks = 1;                       ///< number of interim analyses, see per_analysis_options()
+  std::size_t looks = 1;                       ///< number of interim analyses, see VerdictOptions
   std::vector<RunConditions> conditions = {};  ///< by run of the table; empty if unknown
 };
 
@@ -75,8 +75,7 @@ struct SkippedRows {
   SkipReason why = SkipReason::unmatched;
   bool of_other = false;  ///< excluded rows are the candidate's
   std::vector<Row> rows;
-  bool shared = false;  ///< unmatched because the same row of the same run is on both sides
-  bool alike = false;   ///< the other side's point failed in the same way
+  bool alike = false;  ///< the other side has the same row, or its point failed in the same way
 
   /// False if the baseline's rows already stand for it in counts and lists.
   [[nodiscard]] bool is_listed() const { return !alike || !of_other; }
@@ -143,5 +142,25 @@ void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResu
 /// Returns pairs with verdict SLOWER whose ratio exceeds 1 + share (0.05 is 5%), largest first. `proven`:
 /// RowVerdict::certain_change must exceed `share` instead.
 [[nodiscard]] std::vector<const ComparedPair*> regressions(const ComparisonResult&, double share, bool proven = false);
+
+/// Conditions in which two runs differ: device, provenance, program version, options, simulated L2. Runs without
+/// differences measured points in the same way. Imported runs state too little and differ from any other run.
+[[nodiscard]] std::vector<Message> recording_differences(const PointTable&, RunIndex, RunIndex);
+
+struct RecordingGroup {
+  std::vector<Row> rows;             ///< ascending
+  std::vector<std::size_t> sources;  ///< indices of the sources it has rows of, ascending
+  std::vector<RunIndex> runs;
+  std::size_t pooled = 1;                 ///< recordings of the point that has the most
+  std::vector<Message> differences = {};  ///< from the first group
+
+  /// Returns `name` with the number of pooled recordings, if several are.
+  [[nodiscard]] std::string title(const std::string& name) const;
+};
+/// Groups the rows of each source (an argument of the command line) by run. Runs of one source form a group unless they
+/// repeat a point in other conditions or with other kernel sources, or ran on another device. Runs of different sources
+/// form a group only if they repeat each other: the same plan with common points in the same conditions.
+[[nodiscard]] std::vector<RecordingGroup> group_recordings(const PointTable&,
+                                                           std::span<const std::vector<Row>> sources);
 
 }  // namespace attnscope::analysis

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "profiler/compare/comparison_columns.h"
+#include "profiler/compare/comparison_parts.h"
 #include "profiler/compare/comparison_view.h"
 
 namespace attnscope::analysis {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/compare/comparison_head.h"
+#include "profiler/compare/comparison_parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -48,75 +48,49 @@ struct GroupCondition {
   std::vector<bool> met;
 };
 
-/// Finds a condition on a setting that all pairs of a group meet and some other pair does not.
-class SettingCondition {
- public:
-  SettingCondition(const PointTable& table, const Field& setting, const std::vector<Row>& rows)
-      : table_(table), setting_(setting), rows_(rows), keys_(group_numbers(keys_of_setting(table, setting), rows)) {}
-
-  /// `in_group`: by pair. Returns an empty text if there is none.
-  [[nodiscard]] GroupCondition find(const std::vector<bool>& in_group) const {
-    std::set<std::uint64_t> inside;
-    std::vector<Row> examples;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (in_group[i] && inside.insert(keys_[i]).second) examples.push_back(rows_[i]);
-    }
-    const auto is_inside = [&](std::size_t i) { return inside.contains(keys_[i]); };
-    if (examples.size() > 1) {
-      if (GroupCondition found = range(in_group); !found.text.empty()) return found;
-    }
-    if (examples.size() > max_listed) return {};
-    std::vector<std::string> values;
-    values.reserve(examples.size());
-    for (const Row row : examples) values.push_back(titled_setting(setting_, setting_text(table_, setting_, row)));
-    std::ranges::sort(values);
-    return condition(
-        values.size() == 1 ? values.front() : text(msg::compare::either{.first = values[0], .second = values[1]}),
-        is_inside);
+/// Finds a condition on a setting that all pairs of a group meet and some other pair does not; without text if there is
+/// none. `rows`, `in_group`: by pair.
+GroupCondition find_condition(const PointTable& table, const Field& setting, const std::vector<Row>& rows,
+                              const std::vector<bool>& in_group) {
+  constexpr std::size_t max_listed = 2;
+  const auto condition = [&](std::string words, const auto& meets) {
+    GroupCondition found{.text = std::move(words), .met = std::vector<bool>(rows.size())};
+    for (std::size_t i = 0; i < rows.size(); ++i) found.met[i] = meets(i);
+    return std::ranges::count(found.met, false) == 0 ? GroupCondition() : found;
+  };
+  const std::vector<std::uint64_t> keys = group_numbers(keys_of_setting(table, setting), rows);
+  std::map<std::uint64_t, Row> inside;  // an example of each value in the group
+  std::vector<double> numbers;
+  std::vector<double> in_range;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    // Groups of fields other than N, such as batch x heads, have no order that a reader knows.
+    const bool is_length = setting.name == "n" && table.n_q(rows[i]) == table.n_k(rows[i]);
+    const auto number = setting.parts.empty() || is_length ? setting_number(table, setting, rows[i]) : std::nullopt;
+    if (number) numbers.push_back(*number);
+    if (number && in_group[i]) in_range.push_back(*number);
+    if (in_group[i]) inside.try_emplace(keys[i], rows[i]);
   }
-
- private:
-  static constexpr std::size_t max_listed = 2;
-
-  template <class Meets>
-  [[nodiscard]] GroupCondition condition(std::string words, Meets meets) const {
-    GroupCondition found{.text = std::move(words), .met = std::vector<bool>(rows_.size())};
-    for (std::size_t i = 0; i < rows_.size(); ++i) found.met[i] = meets(i);
-    if (std::ranges::count(found.met, false) == 0) found.text.clear();
-    return found;
-  }
-  [[nodiscard]] GroupCondition range(const std::vector<bool>& in_group) const {
-    std::vector<double> numbers;
-    for (const Row row : rows_) {
-      // Other groups, such as batch x heads, have no order that a reader knows.
-      const bool is_length = setting_.parts.empty() || table_.n_q(row) == table_.n_k(row);
-      const auto number = setting_number(table_, setting_, row);
-      if (!number || !is_length || (!setting_.parts.empty() && setting_.name != "n")) return {};
-      numbers.push_back(*number);
-    }
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (!in_group[i]) continue;
-      low = std::min(low, numbers[i]);
-      high = std::max(high, numbers[i]);
-    }
+  if (inside.size() > 1 && numbers.size() == rows.size()) {
+    const auto [low, high] = std::ranges::minmax(in_range);
     const auto [least, most] = std::ranges::minmax(numbers);
-    const std::string label = text(setting_.label());
-    const std::string lowest = exact_text(low);
-    const std::string highest = exact_text(high);
-    const std::string words = low == least ? fmt::format("{} ≤ {}", label, highest)
-                              : high == most
-                                  ? fmt::format("{} ≥ {}", label, lowest)
-                                  : text(msg::compare::between{.high = highest, .label = label, .low = lowest});
-    return condition(words, [&](std::size_t i) { return numbers[i] >= low && numbers[i] <= high; });
+    const std::string label = text(setting.label());
+    const std::string words =
+        low == least   ? fmt::format("{} ≤ {}", label, exact_text(high))
+        : high == most ? fmt::format("{} ≥ {}", label, exact_text(low))
+                       : text(msg::compare::between{.high = exact_text(high), .label = label, .low = exact_text(low)});
+    const auto is_between = [&, low = low, high = high](std::size_t i) {
+      return numbers[i] >= low && numbers[i] <= high;
+    };
+    if (GroupCondition found = condition(words, is_between); !found.text.empty()) return found;
   }
-
-  const PointTable& table_;
-  const Field& setting_;
-  const std::vector<Row>& rows_;
-  std::vector<std::uint64_t> keys_;  ///< equal for equal values, by pair
-};
+  if (inside.size() > max_listed) return {};
+  std::set<std::string> values;
+  for (const auto& [key, row] : inside) values.insert(titled_setting(setting, setting_text(table, setting, row)));
+  return condition(values.size() == 1
+                       ? *values.begin()
+                       : text(msg::compare::either{.first = *values.begin(), .second = *values.rbegin()}),
+                   [&](std::size_t i) { return inside.contains(keys[i]); });
+}
 
 bool meet_exactly(const std::vector<GroupCondition>& conditions, const std::vector<bool>& in_group) {
   for (std::size_t i = 0; i < in_group.size(); ++i) {
@@ -148,7 +122,7 @@ std::string where_text(const ComparisonView& view, Verdict verdict) {
           keys, [&](const RowKey& key) { return key(line.pair->base.front()) != key(line.pair->other.front()); });
     });
     if (differs) continue;
-    GroupCondition found = SettingCondition(table, setting, rows).find(in_group);
+    GroupCondition found = find_condition(table, setting, rows, in_group);
     if (!found.text.empty()) conditions.push_back(std::move(found));
   }
   if (conditions.empty() || !meet_exactly(conditions, in_group)) return {};
@@ -164,7 +138,6 @@ std::string where_text(const ComparisonView& view, Verdict verdict) {
   return fmt::format(" ({})", fmt::join(words, ", "));
 }
 
-/// Returns the smallest and the largest change among the pairs of a verdict.
 Message changes_of(const ComparisonView& view, Verdict verdict) {
   double nearest = 0;
   double farthest = 0;
@@ -286,8 +259,6 @@ Message differences_of(const ComparisonView& view) {
 }
 
 void set_deciding_command(ComparisonView& view) {
-  view.command.clear();
-  view.decide = {};
   if (view.answers.empty()) return;
   const PointTable& table = *view.points;
   bool separate = false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables of one candidate with a row per pair, and of several with a column per candidate.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <set>
@@ -13,13 +15,14 @@
 #include "messages/compare.h"
 #include "profiler/compare/compared_settings.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/compare/comparison_columns.h"
+#include "profiler/compare/comparison_parts.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/facets.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 using Line = ComparisonLine;
@@ -72,6 +75,11 @@ std::string common_remark(const PointTable& points, const std::vector<Line>& lin
   return remarks.size() == 1 ? *remarks.begin() : std::string();
 }
 
+Tone tone_of(Verdict verdict) {
+  static constexpr std::array<Tone, 4> tones{Tone::better, Tone::worse, Tone::plain, Tone::muted};
+  return tones.at(static_cast<std::size_t>(verdict));
+}
+
 class DisplayColumns {
  public:
   DisplayColumns(const ComparisonView& view, std::vector<Line> lines) : view_(view), table_(std::move(lines)) {
@@ -82,7 +90,7 @@ class DisplayColumns {
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
-        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(pair.verdict.time, assumed); });
+        [assumed = all_assumed()](const ComparedPair& pair) { return ratio_text(pair.verdict.time, !assumed); });
     add_settings(points);
     if (all_assumed()) common_.push_back(text(msg::compare::assumed_intervals{}));
     add_times(points);
@@ -99,7 +107,7 @@ class DisplayColumns {
     add_number(
         {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
         [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
-        [assumed = all_assumed()](const ComparedPair& pair) { return shown_ratio(*pair.verdict.cycles, assumed); },
+        [assumed = all_assumed()](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles, !assumed); },
         nullptr, true);
     if (std::ranges::all_of(table_.lines(), [](const Line& line) { return line.left == nullptr; })) return;
     table_.add(
@@ -146,11 +154,8 @@ class DisplayColumns {
                                             .rounds = row.rounds,
                                             .same = fmt::format("{:.2g}", row.p_same)});
     });
-    column.tone = table_.of([](const Line& line) {
-      if (line.pair == nullptr || line.pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
-      if (line.pair->verdict.verdict == Verdict::same) return Tone::plain;
-      return line.pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
-    });
+    column.tone = table_.of(
+        [](const Line& line) { return line.pair == nullptr ? Tone::muted : tone_of(line.pair->verdict.verdict); });
     // One of all times is said once.
     const bool each = common_remark(points, table_.lines()).empty();
     table_.add(std::move(column), [order, &points, each](const Line& line) {
@@ -189,11 +194,6 @@ class DisplayColumns {
     columns.pop_back();
   }
 
-  /// `assumed`: said for all rows.
-  static std::string shown_ratio(RatioInterval ratio, bool assumed) {
-    ratio.assumed = ratio.assumed && !assumed;
-    return ratio_text(ratio);
-  }
   /// Returns whether all intervals are assumed, which is then said once.
   [[nodiscard]] bool all_assumed() const {
     return std::ranges::all_of(
@@ -203,11 +203,8 @@ class DisplayColumns {
   void add_settings(const PointTable& points) {
     SplitSettings settings = split_settings(points, table_.lines());
     for (Field& setting : settings.varying) {
-      const bool words = !setting_number(points, setting, table_.lines().front().example()).has_value();
-      Column column{.key = std::string(setting.heading.empty() ? setting.name : setting.heading),
-                    .title = text(setting.label()),
-                    .kind = words || setting.name == tile_setting ? ColumnKind::text : ColumnKind::number};
-      if (!words) {
+      Column column = settings_column(points, setting, table_.lines().front().example());
+      if (setting_number(points, setting, table_.lines().front().example())) {
         column.number =
             table_.of([&points, setting](const Line& line) { return setting_number(points, setting, line.example()); });
       }
@@ -216,13 +213,9 @@ class DisplayColumns {
       });
     }
     if (!settings.common.empty()) common_.push_back(std::move(settings.common));
-    std::size_t pairs = 0;
-    std::size_t normalized = 0;
-    for (const Line& line : table_.lines()) {
-      if (line.pair == nullptr) continue;
-      ++pairs;
-      if (line.pair->verdict.one_clock) ++normalized;
-    }
+    const auto pairs = std::ranges::count_if(table_.lines(), [](const Line& line) { return line.pair != nullptr; });
+    const auto normalized = std::ranges::count_if(
+        table_.lines(), [](const Line& line) { return line.pair != nullptr && line.pair->verdict.one_clock; });
     if (normalized == 0) return;
     common_.push_back(normalized == pairs ? text(msg::compare::normalized_times{})
                                           : text(msg::compare::normalized_in_rows{.rows = normalized}));
@@ -310,8 +303,9 @@ class DisplayColumns {
   std::vector<std::string> common_;
 };
 
-template <class Text>
-Table table_of_differences(const ComparisonResult& result, Text text_of) {
+/// `english`: for export.
+Table table_of_differences(const ComparisonResult& result, bool english) {
+  const auto text_of = [english](const Message& message) { return english ? english_text(message) : text(message); };
   const auto words = [text_of](const std::vector<Message>& values) {
     std::vector<std::string> all;
     all.reserve(values.size());
@@ -330,6 +324,47 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
   };
   table.add({.key = "rows", .title = text(msg::compare::rows{})}, rows);
   return std::move(table).take();
+}
+
+/// A point of the baseline and its pair of each candidate; null if the candidate has none.
+struct CandidateRow {
+  Row base = 0;
+  std::vector<const ComparedPair*> pairs;
+
+  [[nodiscard]] const ComparedPair& first() const {
+    return **std::ranges::find_if(pairs, [](const ComparedPair* pair) { return pair != nullptr; });
+  }
+  [[nodiscard]] double order() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const ComparedPair* pair : pairs) {
+      if (pair != nullptr) least = std::min(least, verdict_order(pair->verdict));
+    }
+    return least;
+  }
+};
+
+std::vector<CandidateRow> candidate_rows(const ComparisonView& view) {
+  std::map<Row, CandidateRow> rows;
+  for (std::size_t side = 0; side < view.sides.size(); ++side) {
+    for (const ComparedPair& pair : view.sides[side]->result.pairs) {
+      CandidateRow& row = rows[pair.base.front()];
+      row.base = pair.base.front();
+      row.pairs.resize(view.sides.size());
+      row.pairs[side] = &pair;
+    }
+  }
+  std::vector<CandidateRow> sorted;
+  sorted.reserve(rows.size());
+  for (auto& [base, row] : rows) sorted.push_back(std::move(row));
+  std::ranges::stable_sort(sorted, {}, &CandidateRow::order);
+  return sorted;
+}
+
+template <class Holds>
+bool hold_for_all(const std::vector<CandidateRow>& rows, Holds holds) {
+  return std::ranges::all_of(rows, [&](const CandidateRow& row) {
+    return std::ranges::all_of(row.pairs, [&](const ComparedPair* pair) { return pair == nullptr || holds(*pair); });
+  });
 }
 
 }  // namespace
@@ -354,11 +389,11 @@ FactoredTable comparison_table(const ComparisonView& view, std::vector<Compariso
 }
 
 Table difference_table(const ComparisonResult& result) {
-  return table_of_differences(result, [](const Message& message) { return text(message); });
+  return table_of_differences(result, false);
 }
 
 Table difference_data(const ComparisonResult& result) {
-  return table_of_differences(result, [](const Message& message) { return english_text(message); });
+  return table_of_differences(result, true);
 }
 
 Table skipped_table(const ComparisonView& view) {
@@ -440,6 +475,75 @@ Table answer_table(const ComparisonView& view) {
   Table finished = std::move(table).take();
   finished.drop_empty_columns();
   return finished;
+}
+
+FactoredTable candidates_table(const ComparisonView& view) {
+  const PointTable& points = *view.points;
+  TableBuilder<CandidateRow> table(candidate_rows(view));
+  const std::vector<CandidateRow>& rows = table.lines();
+  std::vector<Row> bases;
+  bases.reserve(rows.size());
+  for (const CandidateRow& row : rows) bases.push_back(row.base);
+  const SplitSettings settings = split_settings(points, bases);
+  std::vector<std::string> common;
+  if (!settings.common.empty()) common.push_back(settings.common);
+  for (const Field& setting : settings.varying) {
+    table.add(settings_column(points, setting, bases.front()), [&points, setting](const CandidateRow& row) {
+      return Cell{.text = setting_text(points, setting, row.base), .number = setting_number(points, setting, row.base)};
+    });
+  }
+  table.add({.key = "baseline_ns",
+             .title = view.sides.empty() ? text(msg::compare::base_time{}) : view.sides.front()->base,
+             .kind = ColumnKind::number},
+            [](const CandidateRow& row) {
+              return Cell{.text = precise_text(row.first().base_ns), .number = row.first().base_ns, .row = row.base};
+            });
+  const bool assumed = hold_for_all(rows, [](const ComparedPair& pair) { return pair.verdict.time.assumed; });
+  if (assumed) common.push_back(text(msg::compare::assumed_intervals{}));
+  if (hold_for_all(rows, [](const ComparedPair& pair) { return pair.verdict.one_clock; }))
+    common.push_back(text(msg::compare::normalized_ratios{}));
+  for (std::size_t side = 0; side < view.sides.size(); ++side) {
+    Column column{
+        .key = fmt::format("ratio_{}", side + 1), .title = view.sides[side]->name, .kind = ColumnKind::number};
+    column.tone = table.of([side](const CandidateRow& row) {
+      return row.pairs[side] == nullptr ? Tone::plain : tone_of(row.pairs[side]->verdict.verdict);
+    });
+    table.add(std::move(column), [side, assumed](const CandidateRow& row) {
+      const ComparedPair* pair = row.pairs[side];
+      if (pair == nullptr) return Cell{.text = "–"};
+      const RowVerdict& row_verdict = pair->verdict;
+      return Cell{.text = fmt::format("{} {}", ratio_text(row_verdict.time, !assumed),
+                                      text(verdict_title(row_verdict.verdict))),
+                  .number = row_verdict.time.ratio};
+    });
+  }
+  FactoredTable factored{std::move(table).take()};
+  if (!common.empty()) factored.common = msg::compare::all_rows{.settings = fmt::format("{}", fmt::join(common, "; "))};
+  return factored;
+}
+
+Table candidates_data(const ComparisonView& view) {
+  const PointTable& points = *view.points;
+  using Number = std::optional<double>;
+  TableBuilder<CandidateRow> table(candidate_rows(view));
+  table.add({.key = "baseline_point"}, [&points](const CandidateRow& row) { return describe(points.spec(row.base)); });
+  table.add({.key = "baseline_ns"}, [](const CandidateRow& row) { return row.first().base_ns; });
+  for (std::size_t side = 0; side < view.sides.size(); ++side) {
+    const auto number = [&](const char* key, auto value) {
+      table.add({.key = fmt::format("{}_{}", key, side + 1)}, [side, value](const CandidateRow& row) {
+        const ComparedPair* pair = row.pairs[side];
+        return pair == nullptr || pair->verdict.time.unknown ? Number() : Number(value(pair->verdict.time));
+      });
+    };
+    number("ratio", [](const RatioInterval& time) { return time.ratio; });
+    number("ratio_low", [](const RatioInterval& time) { return time.interval.low; });
+    number("ratio_high", [](const RatioInterval& time) { return time.interval.high; });
+    table.add({.key = fmt::format("verdict_{}", side + 1)}, [side](const CandidateRow& row) {
+      const ComparedPair* pair = row.pairs[side];
+      return pair == nullptr ? std::string_view() : to_string(pair->verdict.verdict);
+    });
+  }
+  return std::move(table).take();
 }
 
 }  // namespace attnscope::analysis

@@ -5,20 +5,25 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "messages/compare.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/compare/comparison_head.h"
+#include "profiler/compare/comparison_parts.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/points/row_keys.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 /// True if both sides are computed.
@@ -32,24 +37,15 @@ bool has_known_spread(const RowVerdict& row) {
 }
 
 Message undecided_reason(Undecided undecided) {
-  switch (undecided) {
-    case Undecided::few_rounds:
-      return msg::compare::few_rounds{.fewest = min_rounds};
-    case Undecided::apart:
-      return msg::compare::separate_recordings{};
-    case Undecided::noise:
-      return msg::compare::noise{};
-    case Undecided::clocks:
-      return msg::compare::clocks{};
-    case Undecided::computed:
-      return msg::compare::model_error{};
-    case Undecided::not_validated:
-      return msg::compare::not_validated{};
-    case Undecided::spread:
-    case Undecided::decided:
-      break;
-  }
-  return msg::compare::spread{};
+  static const std::array<Message, 8> reasons{msg::compare::spread{},
+                                              msg::compare::few_rounds{.fewest = min_rounds},
+                                              msg::compare::separate_recordings{},
+                                              msg::compare::spread{},
+                                              msg::compare::clocks{},
+                                              msg::compare::model_error{},
+                                              msg::compare::noise{},
+                                              msg::compare::not_validated{}};
+  return reasons.at(static_cast<std::size_t>(undecided));
 }
 
 std::size_t samples_per_round(const PointTable& table, Row row) {
@@ -229,12 +225,10 @@ std::vector<Message> spread_notes(const ComparisonView& view) {
     }
   }
   const std::string gpus = fmt::format("{}", fmt::join(error_gpus, ", "));
-  const std::size_t by_rounds = rows[SpreadFloor::of_rounds];
   const std::size_t assumed_rows = rows[SpreadFloor::assumed_percent];
   const std::size_t few_samples = rows[SpreadFloor::few_samples];
-  const std::size_t calibrated = rows[SpreadFloor::calibrated];
+  const std::size_t by_rounds = rows[SpreadFloor::of_rounds];
   const std::size_t model_rows = rows[SpreadFloor::model_error_floor] - rows_by_tiles;
-  const std::size_t often = rows[SpreadFloor::none] - paired;
   std::vector<Message> words;
   const auto add = [&](std::size_t count, Message sentence) {
     if (count > 0) words.push_back(std::move(sentence));
@@ -244,10 +238,10 @@ std::vector<Message> spread_notes(const ComparisonView& view) {
   add(few_samples, msg::compare::floor_samples{.fewest = min_rounds, .rows = few_samples});
   add(rows[SpreadFloor::unknown], msg::compare::floor_unknown{.rows = rows[SpreadFloor::unknown]});
   add(by_rounds, msg::compare::floor_rounds{.rows = by_rounds});
-  add(calibrated, msg::compare::floor_calibrated{.rows = calibrated});
+  add(rows[SpreadFloor::calibrated], msg::compare::floor_calibrated{.rows = rows[SpreadFloor::calibrated]});
   add(model_rows, msg::compare::floor_model{.gpus = gpus, .rows = model_rows});
   add(rows_by_tiles, msg::compare::floor_tiles{.gpus = gpus, .rows = rows_by_tiles});
-  add(often, msg::compare::many_recordings{.rows = often});
+  add(rows[SpreadFloor::none] - paired, msg::compare::many_recordings{.rows = rows[SpreadFloor::none] - paired});
   add(paired, msg::compare::interleaved{.rows = paired});
   add(steadied, msg::compare::drift_removed{.rows = steadied});
   add(one_clock, msg::compare::clock_normalization{.rows = one_clock});
@@ -261,16 +255,12 @@ std::vector<Message> spread_notes(const ComparisonView& view) {
 }
 
 ComparisonView with_summary(ComparisonView view) {
-  view.counts = {};
-  view.left_out = 0;
   for (const auto& side : view.sides) {
     view.left_out += static_cast<std::size_t>(std::ranges::count_if(side->result.left_out, &SkippedRows::is_listed));
     for (const ComparedPair& pair : side->result.pairs)
       ++view.counts.at(static_cast<std::size_t>(pair.verdict.verdict));
   }
   view.answers = make_answers(view);
-  view.evidence.clear();
-  view.method.clear();
   view.answer = head_of(view);
   view.tally = msg::compare::tally{.faster = view.count(Verdict::faster),
                                    .left = view.left_out,
@@ -335,9 +325,7 @@ std::size_t ComparisonView::pairs() const {
 }
 
 ComparisonView ComparisonView::select_side(std::size_t side) const {
-  ComparisonView view = *this;
-  view.sides = {sides[side]};
-  return sides.size() == 1 ? view : with_summary(std::move(view));
+  return sides.size() == 1 ? *this : view_of(*points, {sides[side]}, looks);
 }
 
 std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
@@ -370,9 +358,7 @@ bool has_match(const ComparisonResult& result) {
 
 ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
   const auto cancelled = [&] { return asked.cancelled && asked.cancelled(); };
-  std::vector<const SideRows*> sides;
-  std::vector<AlignedComparison> aligned;
-  double margin = 0;
+  std::vector<std::pair<const SideRows*, AlignedComparison>> sides;
   ComparisonRequest request{.base = {},
                             .other = {},
                             .alignment = {},
@@ -384,26 +370,23 @@ ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
     request.base.assign(side.base.begin(), side.base.end());
     request.other.assign(side.other.begin(), side.other.end());
     request.alignment = side.alignment;
-    sides.push_back(&side);
-    aligned.push_back(align(table, request));
+    sides.emplace_back(&side, align(table, request));
   }
-  const bool any_matched = std::ranges::any_of(aligned, has_match, &AlignedComparison::result);
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < aligned.size(); ++i) {
-    if (asked.hide_unmatched && any_matched && !has_match(aligned[i].result)) continue;
-    kept.push_back(i);
-    margin = std::max(margin, aligned[i].result.margin);
-  }
-  std::vector<std::shared_ptr<const ComparedSide>> judged_candidates;
-  for (const std::size_t i : kept) {
+  const auto is_matched = [](const auto& side) { return has_match(side.second.result); };
+  if (asked.hide_unmatched && std::ranges::any_of(sides, is_matched))
+    std::erase_if(sides, [&](const auto& side) { return !is_matched(side); });
+  double margin = 0;
+  for (const auto& [side, aligned] : sides) margin = std::max(margin, aligned.result.margin);
+  std::vector<std::shared_ptr<const ComparedSide>> judged;
+  for (auto& [side, aligned] : sides) {
     if (cancelled()) return {};
-    judged_candidates.push_back(std::make_shared<const ComparedSide>(
-        ComparedSide{.base = sides[i]->base_name,
-                     .name = sides[i]->name,
-                     .alignment = sides[i]->alignment,
-                     .result = add_verdicts(std::move(aligned[i]), asked.looks, margin)}));
+    judged.push_back(std::make_shared<const ComparedSide>(
+        ComparedSide{.base = side->base_name,
+                     .name = side->name,
+                     .alignment = side->alignment,
+                     .result = add_verdicts(std::move(aligned), asked.looks, margin)}));
   }
-  return view_of(table, std::move(judged_candidates), asked.looks);
+  return view_of(table, std::move(judged), asked.looks);
 }
 
 ComparisonView view_of(const PointTable& table, std::vector<std::shared_ptr<const ComparedSide>> sides,
@@ -414,20 +397,12 @@ ComparisonView view_of(const PointTable& table, std::vector<std::shared_ptr<cons
 }
 
 Message verdict_title(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return msg::compare::faster{};
-    case Verdict::slower:
-      return msg::compare::slower{};
-    case Verdict::same:
-      return msg::compare::same{};
-    case Verdict::ambiguous:
-      break;
-  }
-  return msg::compare::undecided{};
+  static const std::array<Message, 4> titles{msg::compare::faster{}, msg::compare::slower{}, msg::compare::same{},
+                                             msg::compare::undecided{}};
+  return titles.at(static_cast<std::size_t>(verdict));
 }
 
-std::string ratio_text(const RatioInterval& ratio) {
+std::string ratio_text(const RatioInterval& ratio, bool names_assumed) {
   if (ratio.unknown) return text(msg::compare::unknown_ratio{});
   // Three decimals, or three significant digits below 0.1; two and one decimals from 10 and 100 on.
   const double power = std::floor(std::log10(ratio.ratio));
@@ -436,7 +411,7 @@ std::string ratio_text(const RatioInterval& ratio) {
   if (ratio.interval.low >= ratio.interval.high) return number(ratio.ratio);
   const std::string interval = fmt::format("{}, {}", number(ratio.interval.low), number(ratio.interval.high));
   return fmt::format("{} [{}]", number(ratio.ratio),
-                     ratio.assumed ? text(msg::compare::assumed{.interval = interval}) : interval);
+                     ratio.assumed && names_assumed ? text(msg::compare::assumed{.interval = interval}) : interval);
 }
 
 std::string suggested_command(const PointTable& table, const ComparedPair& pair, double margin) {
@@ -481,15 +456,56 @@ Message undecided_note(const PointTable& table, const ComparedPair& pair, double
 Message skip_reason(const PointTable& table, const SkippedRows& left) {
   if (left.why == SkippedRows::SkipReason::several) return msg::compare::not_unique{.points = left.rows.size()};
   if (left.why == SkippedRows::SkipReason::other_tiles) return msg::compare::no_automatic_tile{};
-  if (left.why == SkippedRows::SkipReason::unmatched) {
-    if (left.shared) return msg::compare::same_measurement{};
+  if (left.why == SkippedRows::SkipReason::unmatched && left.alike) return msg::compare::same_measurement{};
+  if (left.why == SkippedRows::SkipReason::unmatched)
     return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};
-  }
   const Row row = left.rows.front();
   if (left.why == SkippedRows::SkipReason::impossible)
     return describe(*impossible_value(table, row), table.run(row).limits);
   if (has_values(table.disposition(row))) return msg::compare::no_time{};
   return msg::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
+}
+
+std::vector<StripGroup> strip_groups(const ComparisonView& view, std::span<const ComparisonLine> lines, bool by_d) {
+  const PointTable& table = *view.points;
+  std::map<std::tuple<std::size_t, std::size_t, std::string, std::int64_t>, StripGroup> groups;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const ComparedPair* pair = lines[line].pair;
+    if (pair == nullptr || pair->verdict.time.unknown) continue;
+    const Row row = pair->other.front();
+    const std::string& algorithm = table.algorithm(row);
+    const std::int64_t d = by_d ? table.problem(row).d : 0;
+    StripGroup& group = groups[{lines[line].side, table.algorithms().place(algorithm), algorithm, d}];
+    group.lines.push_back(line);
+    if (group.lines.size() > 1) continue;
+    group.algorithm = algorithm;
+    const std::string title = short_title(table.algorithms(), algorithm);
+    group.label = by_d ? fmt::format("{} d {}", title, d) : title;
+    const std::string& side = view.sides[lines[line].side]->name;
+    if (view.sides.size() > 1 && side != title) group.label += " · " + side;
+  }
+  std::vector<StripGroup> all;
+  all.reserve(groups.size());
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+std::vector<int> strip_lanes(const std::vector<double>& x, double spacing) {
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return x[i]; });
+  std::array<double, strip_lane_count> ends{};
+  std::vector<int> lanes(x.size());
+  if (x.empty()) return lanes;
+  ends.fill(x[order.front()] - spacing);
+  for (const std::size_t i : order) {
+    const auto* const free = std::ranges::find_if(ends, [&](double end) { return x[i] - end >= spacing; });
+    const auto lane = static_cast<std::size_t>(free == ends.end() ? 0 : free - ends.begin());
+    ends.at(lane) = x[i];
+    const auto step = static_cast<int>((lane + 1) / 2);
+    lanes[i] = lane % 2 == 1 ? -step : step;
+  }
+  return lanes;
 }
 
 }  // namespace attnscope::analysis

@@ -97,7 +97,6 @@ struct ComparisonView {
   enum class Lines { pairs, all, each_row };
   /// Returns one line per pair; with `all` also one per SkippedRows, with `each_row` one per excluded row.
   [[nodiscard]] std::vector<ComparisonLine> lines(Lines) const;
-  /// Returns the pairs in the order of verdict_order().
   [[nodiscard]] std::vector<ComparisonLine> worst_first() const;
 };
 
@@ -125,8 +124,9 @@ struct ViewRequest {
 [[nodiscard]] bool has_match(const ComparisonResult&);
 
 [[nodiscard]] Message verdict_title(Verdict);
-/// Returns "0.952 [0.949, 0.955]", with ", assumed" in the brackets if it is; without brackets if there is no interval.
-[[nodiscard]] std::string ratio_text(const RatioInterval&);
+/// Returns "0.952 [0.949, 0.955]", with ", assumed" in the brackets if it is and `names_assumed`; without brackets if
+/// there is no interval.
+[[nodiscard]] std::string ratio_text(const RatioInterval&, bool names_assumed = true);
 /// Returns the command that would decide a pair. Empty if the pair has a verdict, more rounds would not decide it, or
 /// Attnscope cannot measure it.
 [[nodiscard]] std::string suggested_command(const PointTable&, const ComparedPair&, double margin);
@@ -161,5 +161,18 @@ struct FactoredTable {
 [[nodiscard]] Table skipped_summary(const ComparisonView&);
 [[nodiscard]] Table answer_table(const ComparisonView&);
 [[nodiscard]] Table answer_data(const ComparisonView&);
+
+struct StripGroup {
+  std::string label;  ///< "FA2 d 128"; with the candidate's name if there are several
+  std::string algorithm;
+  std::vector<std::size_t> lines;  ///< indices of pairs with a known ratio
+};
+/// Groups pairs by candidate, algorithm and, with `by_d`, d; sorted in this order.
+[[nodiscard]] std::vector<StripGroup> strip_groups(const ComparisonView&, std::span<const ComparisonLine>, bool by_d);
+
+/// Lanes of a row: 0 in the middle, then -1, 1, -2, 2.
+inline constexpr int strip_lane_count = 5;
+/// Returns the lane of each mark. Marks closer than `spacing` have different lanes as long as one is free.
+[[nodiscard]] std::vector<int> strip_lanes(const std::vector<double>& x, double spacing);
 
 }  // namespace attnscope::analysis

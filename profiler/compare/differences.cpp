@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Differences of points, runs and recordings; recordings that repeat the same measurement and may be pooled.
 #include "profiler/compare/comparison.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "messages/compare.h"
 #include "messages/difference.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point.h"
@@ -19,6 +21,7 @@
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 /// Relative clock difference below which clocks count as equal.
@@ -116,13 +119,6 @@ std::vector<Message> values_of(const std::map<std::string, Message>& side) {
   return values;
 }
 
-/// Returns "NVIDIA H200"; device_title() if the runs used several GPUs of this model.
-std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
-  const Run& of_run = table.runs()[run];
-  if (!apart || of_run.device_id.empty()) return of_run.device_name;
-  return device_title(table, run);
-}
-
 void add_throttling(const PointTable& table, ComparisonResult& result) {
   std::array<std::size_t, 2> throttled{};
   for (const ComparedPair& pair : result.pairs) {
@@ -192,6 +188,63 @@ LaunchDigests launch_digests(const PointTable& table, std::span<const Row> rows)
   return digests;
 }
 
+/// Rows of one run in one source.
+struct RecordingPart {
+  RunIndex run = 0;
+  std::size_t source = 0;
+  std::vector<Row> rows;
+  std::map<std::string, Row> points = {};  ///< rows by canonical text; empty if there is no other part
+};
+
+std::vector<RecordingPart> parts_of(const PointTable& table, std::span<const std::vector<Row>> sources) {
+  std::vector<RecordingPart> parts;
+  for (std::size_t source = 0; source < sources.size(); ++source) {
+    std::map<RunIndex, std::size_t> known;
+    for (const Row row : sources[source]) {
+      const RunIndex run = table.run_index(row);
+      const auto [place, first] = known.try_emplace(run, parts.size());
+      if (first) parts.push_back({.run = run, .source = source, .rows = {}});
+      parts[place->second].rows.push_back(row);
+    }
+  }
+  if (parts.size() < 2) return parts;
+  for (RecordingPart& part : parts) {
+    for (const Row row : part.rows) part.points.emplace(canonical_text(table.spec(row)), row);
+  }
+  return parts;
+}
+
+struct CommonPoints {
+  bool any = false;
+  bool same_sources = true;
+};
+CommonPoints common_points(const PointTable& table, const RecordingPart& a, const RecordingPart& b) {
+  CommonPoints common;
+  for (const auto& [point, row] : a.points) {
+    const auto found = b.points.find(point);
+    if (found == b.points.end()) continue;
+    common.any = true;
+    const std::string& one = table.points().sources(row);
+    const std::string& two = table.points().sources(found->second);
+    if (!one.empty() && !two.empty() && one != two) common.same_sources = false;
+  }
+  return common;
+}
+
+std::vector<Message> part_differences(const PointTable& table, const RecordingPart& a, const RecordingPart& b) {
+  const Run& one = table.runs()[a.run];
+  const Run& two = table.runs()[b.run];
+  const CommonPoints common = common_points(table, a, b);
+  std::vector<Message> differences = recording_differences(table, a.run, b.run);
+  if (!common.same_sources) differences.emplace_back(msg::difference::kernel_sources{});
+  if (a.source == b.source) {
+    if (!common.any && one.device_name == two.device_name) return {};
+  } else if (one.plan != two.plan || !common.any || a.run == b.run) {
+    differences.emplace_back(msg::difference::plan{});
+  }
+  return differences;
+}
+
 }  // namespace
 
 std::set<std::string> changed_kernels(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
@@ -250,8 +303,11 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   Conditions conditions{{msg::difference::gpu{}, {}}};
   for (const std::size_t side : {0U, 1U}) {
     for (const RunIndex run : runs.at(side)) {
-      const bool apart = ids[table.runs()[run].device_name].size() > 1;
-      add(conditions, msg::difference::gpu{}, side, Message::verbatim(gpu_text(table, run, apart)));
+      const Run& of_run = table.runs()[run];
+      // Several GPUs of one model are told apart.
+      const bool apart = ids[of_run.device_name].size() > 1 && !of_run.device_id.empty();
+      add(conditions, msg::difference::gpu{}, side,
+          Message::verbatim(apart ? device_title(table, run) : of_run.device_name));
       if (run >= request.conditions.size()) continue;
       for (const auto& [name, value] : request.conditions[run]) add(conditions, name, side, value);
     }
@@ -268,6 +324,64 @@ std::string display_text(std::span<const Message> values) {
   std::string words;
   for (const Message& value : values) words += (words.empty() ? "" : ", ") + text(value);
   return words;
+}
+
+std::string RecordingGroup::title(const std::string& name) const {
+  return pooled < 2 ? name : text(msg::compare::pooled{.name = name, .recordings = pooled});
+}
+
+std::vector<Message> recording_differences(const PointTable& table, RunIndex a, RunIndex b) {
+  std::vector<Message> differences;
+  if (a == b) return differences;
+  const Run& one = table.runs()[a];
+  const Run& two = table.runs()[b];
+  const auto compare = [&](bool equal, Message name) {
+    if (!equal) differences.push_back(std::move(name));
+  };
+  compare(one.device_id == two.device_id, msg::difference::gpu{});
+  compare(one.provenance == two.provenance, msg::difference::values{});
+  const bool imported = one.provenance == Provenance::imported && two.provenance == Provenance::imported;
+  compare(!imported, msg::difference::kernel_sources{});  // nobody states them
+  compare(one.program == two.program, msg::difference::program{});
+  compare(one.options == two.options, msg::difference::options{});
+  compare(one.l2_source == two.l2_source, msg::difference::l2_of{});
+  return differences;
+}
+
+std::vector<RecordingGroup> group_recordings(const PointTable& table, std::span<const std::vector<Row>> sources) {
+  const std::vector<RecordingPart> parts = parts_of(table, sources);
+  std::vector<std::vector<std::size_t>> members;  // parts by group
+  std::vector<RecordingGroup> groups;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto joins = [&](const std::vector<std::size_t>& group) {
+      return std::ranges::all_of(
+          group, [&](std::size_t part) { return part_differences(table, parts[part], parts[i]).empty(); });
+    };
+    const auto place = static_cast<std::size_t>(std::ranges::find_if(members, joins) - members.begin());
+    if (place == members.size()) {
+      members.emplace_back();
+      groups.emplace_back();
+      for (const std::size_t part : members.front()) {
+        groups.back().differences = part_differences(table, parts[part], parts[i]);
+        if (!groups.back().differences.empty()) break;
+      }
+    }
+    members[place].push_back(i);
+  }
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    std::map<std::string, std::size_t> recordings;
+    for (const std::size_t i : members[k]) {
+      const RecordingPart& part = parts[i];
+      groups[k].runs.push_back(part.run);
+      if (groups[k].sources.empty() || groups[k].sources.back() != part.source)
+        groups[k].sources.push_back(part.source);
+      for (const auto& [point, row] : part.points) groups[k].pooled = std::max(groups[k].pooled, ++recordings[point]);
+      groups[k].rows.insert(groups[k].rows.end(), part.rows.begin(), part.rows.end());
+    }
+    std::ranges::sort(groups[k].rows);
+    groups[k].rows.erase(std::unique(groups[k].rows.begin(), groups[k].rows.end()), groups[k].rows.end());
+  }
+  return groups;
 }
 
 }  // namespace attnscope::analysis

@@ -5,16 +5,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "kernels/registry.h"
+#include "messages/common.h"
 #include "messages/curves.h"
-#include "profiler/curves/curve_labels.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 bool is_measured(const Curve& curve) {
@@ -39,7 +47,7 @@ void identify(std::vector<Curve>& curves) {
 /// Sorts curves into panels.
 class Arrangement {
  public:
-  explicit Arrangement(CurveSet& set) : set_(set) {
+  Arrangement(CurveSet& set, const std::set<RunIndex>& baseline) : set_(set), baseline_(baseline) {
     const bool grouped = std::ranges::any_of(set.curves, [](const Curve& curve) { return !curve.name.group.empty(); });
     std::set<std::string> algorithms;
     for (const Curve& curve : set.curves) {
@@ -108,16 +116,20 @@ class Arrangement {
       return other.device == panel.device && other.algorithm == panel.algorithm && other.run == panel.run;
     });
     if (known == panels_.end()) known = panels_.insert(panels_.end(), panel);
-    known->first_run = std::min(known->first_run, curve.run);
+    if (!baseline_.contains(known->first_run)) known->first_run = std::min(known->first_run, curve.run);
+    if (baseline_.contains(curve.run)) known->first_run = curve.run;
     if (by_side_ && known->runs.empty()) known->runs = curve.name.runs.empty() ? curve.name.label : curve.name.runs;
     return static_cast<std::size_t>(known - panels_.begin());
   }
 
-  /// Orders by the first run, so that the first file's GPU comes first.
+  /// Orders by the first run, so that the baseline or else the first file's GPU comes first.
   void order_panels() {
     std::vector<std::size_t> order(panels_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return panels_[i].first_run; });
+    std::ranges::stable_sort(order, {}, [this](std::size_t i) {
+      const RunIndex run = panels_[i].first_run;
+      return std::pair(!baseline_.contains(run), run);
+    });
     std::vector<Panel> ordered;
     std::vector<std::size_t> place_of(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -156,6 +168,7 @@ class Arrangement {
   }
 
   CurveSet& set_;
+  const std::set<RunIndex>& baseline_;
   bool by_algorithm_ = false;
   bool by_side_ = false;
   std::vector<Panel> panels_;
@@ -224,25 +237,113 @@ void merge_equal_panels(CurveSet& set) {
   set.panels = {fmt::format("{}", fmt::join(set.panels, " = "))};
 }
 
-void drop_panels(CurveSet& set) {
-  if (set.panels.size() <= max_panels) return;
+void drop_panels(CurveSet& set, std::size_t most) {
+  if (set.panels.size() <= most) return;
   std::vector<std::optional<std::size_t>> place_of(set.panels.size());
-  for (std::size_t panel = 0; panel < max_panels; ++panel) place_of[panel] = panel;
-  set.undrawn_panels = set.panels.size() - max_panels;
-  set.panels.resize(max_panels);
+  for (std::size_t panel = 0; panel < most; ++panel) place_of[panel] = panel;
+  set.undrawn_panels = set.panels.size() - most;
+  set.panels.resize(most);
   renumber(set, place_of);
+}
+
+std::optional<RatioCurve> ratio_of(const CurveSet& set, std::size_t place, const Curve& base) {
+  const Curve& curve = set.curves[place];
+  RatioCurve ratio{.curve = place, .points = {}};
+  for (const CurvePoint& point : curve.points) {
+    const CurvePoint* under = point_at(base, point.n);
+    if (under != nullptr && under->value > 0) ratio.points.push_back({point.n, point.value / under->value, *point.row});
+  }
+  return ratio.points.empty() ? std::nullopt : std::optional(std::move(ratio));
+}
+
+bool is_counterpart(const Curve& a, const Curve& b) {
+  return is_measured(a) && is_measured(b) && a.name.algorithm == b.name.algorithm && a.name.group == b.name.group &&
+         is_simulated(a.provenance) == is_simulated(b.provenance);
+}
+
+/// Returns " · memory-wall (2)", or an empty string if the runs need no distinction.
+std::string of_run(const SeriesName& name) {
+  return name.runs.empty() ? std::string() : " · " + name.runs;
+}
+
+std::string on_device(const std::string& what, const std::string& device) {
+  return device.empty() ? what : text(msg::curves::on_device{.device = device, .what = what});
+}
+
+std::string measured_label(const Curve& curve, Provenance provenance) {
+  return fmt::format("{} · {} · {}{}", owner_title(curve.name), quantity_title(curve), text(title(provenance)),
+                     of_run(curve.name));
+}
+
+std::string model_label(const Curve& curve) {
+  if (!curve.metric.empty() || curve.quantity == Quantity::dram) {
+    return text(msg::curves::model_of{.owner = owner_title(curve.name), .quantity = quantity_title(curve)});
+  }
+  const Algorithm* const algorithm = known_algorithms().find(curve.name.algorithm);
+  const std::string title = algorithm_title(curve.name.algorithm);
+  std::string label = algorithm != nullptr && algorithm->facts().user_defined
+                          ? text(msg::curves::stated_law{.algorithm = title})
+                          : text(msg::curves::exact_model{.algorithm = title});
+  if (curve.tile) label += ' ' + tile_description(*curve.tile);
+  return on_device(label, curve.name.device);
+}
+
+std::string curve_label(const Curve& curve) {
+  switch (curve.kind) {
+    case CurveKind::measured:
+      return measured_label(curve, curve.provenance);
+    case CurveKind::model:
+      return model_label(curve);
+    case CurveKind::compulsory:
+      return text(msg::curves::compulsory{});
+  }
+  return {};
+}
+
+/// A measured series and its value at one position.
+struct SeriesValue {
+  const Curve* curve = nullptr;
+  double value = 0;
+};
+
+bool is_leading_measurement(const Curve& curve) {
+  return curve.kind == CurveKind::measured && curve.name.age == 0;
+}
+
+/// Returns the device of the first panel's measured series; empty if the series have one device.
+std::string first_device(const CurveSet& set) {
+  const Curve* first = nullptr;
+  const auto panel_of = [](const Curve& curve) { return curve.panels.empty() ? 0 : curve.panels.front(); };
+  for (const Curve& curve : set.curves) {
+    const bool measured = is_leading_measurement(curve) && curve.provenance == Provenance::measured;
+    if (measured && (first == nullptr || panel_of(curve) < panel_of(*first))) first = &curve;
+  }
+  return first == nullptr ? std::string() : first->name.device;
+}
+
+std::vector<SeriesValue> measured_values(const CurveSet& set, const std::string& device, double n) {
+  std::vector<SeriesValue> values;
+  for (const Curve& curve : set.curves) {
+    if (!is_leading_measurement(curve) || curve.name.device != device) continue;
+    if (!values.empty() && values.front().curve->quantity != curve.quantity) continue;
+    const auto at = std::ranges::find_if(curve.points, [n](const CurvePoint& point) {
+      return point.n == n && point.provenance == Provenance::measured && point.value > 0;
+    });
+    if (at != curve.points.end()) values.push_back({&curve, at->value});
+  }
+  return values;
 }
 
 }  // namespace
 
-void arrange_curves(CurveSet& set) {
+void arrange_curves(CurveSet& set, const std::set<RunIndex>& baseline, std::size_t most) {
   set.panels.clear();
   set.undrawn_panels = 0;
   name_curves(set);
   identify(set.curves);
-  Arrangement(set).apply();
+  Arrangement(set, baseline).apply();
   merge_equal_panels(set);
-  drop_panels(set);
+  drop_panels(set, most);
 }
 
 std::string series_key(const Curve& curve) {
@@ -264,26 +365,6 @@ std::optional<double> slope_at(const Curve& curve, double n) {
   if (before.n <= 0 || before.value <= 0 || at->value <= 0) return std::nullopt;
   return std::log(at->value / before.value) / std::log(at->n / before.n);
 }
-
-namespace {
-
-std::optional<RatioCurve> ratio_of(const CurveSet& set, std::size_t place, const Curve& base) {
-  const Curve& curve = set.curves[place];
-  RatioCurve ratio{.curve = place, .points = {}};
-  for (const CurvePoint& point : curve.points) {
-    const CurvePoint* under = point_at(base, point.n);
-    if (under != nullptr && under->value > 0) ratio.points.push_back({point.n, point.value / under->value, *point.row});
-  }
-  return ratio.points.empty() ? std::nullopt : std::optional(std::move(ratio));
-}
-
-/// Returns whether two series differ in panel or run only.
-bool is_counterpart(const Curve& a, const Curve& b) {
-  return is_measured(a) && is_measured(b) && a.name.algorithm == b.name.algorithm && a.name.group == b.name.group &&
-         is_simulated(a.provenance) == is_simulated(b.provenance);
-}
-
-}  // namespace
 
 std::vector<RatioCurve> ratio_curves(const CurveSet& set) {
   std::vector<RatioCurve> ratios;
@@ -316,6 +397,103 @@ std::string ratio_title(const CurveSet& set) {
   if (panels.size() == 2) return fmt::format("{} / {}", panels[1], panels[0]);
   if (panels.size() > 2) return text(msg::curves::ratio_to{.base = panels[0]});
   return text(msg::curves::ratio_of_runs{});
+}
+
+void name_curves(CurveSet& set) {
+  for (Curve& curve : set.curves) curve.label = curve_label(curve);
+}
+
+std::string algorithm_title(std::string_view name) {
+  return short_title(known_algorithms(), name);
+}
+
+Message headline(const CurveSet& set) {
+  if (set.axis || !set.metric.empty()) return {};
+  std::set<double, std::greater<>> positions;
+  for (const Curve& curve : set.curves) {
+    for (const CurvePoint& point : curve.points) positions.insert(point.n);
+  }
+  const std::string device = first_device(set);
+  std::vector<SeriesValue> values;
+  double position = 0;
+  for (const double n : positions) {  // descending
+    std::vector<SeriesValue> found = measured_values(set, device, n);
+    if (found.size() <= values.size()) continue;
+    values = std::move(found);
+    position = n;
+  }
+  if (values.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax_element(values, {}, &SeriesValue::value);
+  constexpr double least_ratio = 1.005;  // shown as 1.01
+  if (most->value < least_ratio * least->value) return {};
+  const auto series_title = [](SeriesName name) {
+    name.device.clear();  // the sentence names it once
+    return owner_title(name);
+  };
+  const std::string more = series_title(most->curve->name);
+  const std::string less = series_title(least->curve->name);
+  const std::string ratio = number_text(most->value / least->value);
+  const std::string place = position_text(set, position);
+  Message found;
+  switch (set.ordinate) {
+    case Ordinate::bytes:
+      found = msg::curves::headline_bytes{
+          .less = less, .more = more, .place = place, .quantity = quantity_title(*most->curve), .ratio = ratio};
+      break;
+    case Ordinate::time:
+      found = msg::curves::headline_time{.less = less, .more = more, .place = place, .ratio = ratio};
+      break;
+    case Ordinate::rate:
+      found = msg::curves::headline_rate{.less = less, .more = more, .place = place, .ratio = ratio};
+      break;
+  }
+  return device.empty() ? found : msg::curves::headline_on{.device = device, .headline = found};
+}
+
+std::string owner_title(const SeriesName& name) {
+  std::string words = algorithm_title(name.algorithm);
+  if (!name.label.empty()) words += fmt::format(" ({})", name.label);
+  if (!name.group.empty()) words += ' ' + name.group;
+  return on_device(words, name.device);
+}
+
+std::string label_of(const Curve& curve, const CurvePoint& point) {
+  if (point.provenance == Provenance::extrapolated) return measured_label(curve, point.provenance);
+  return curve.label.substr(0, curve.label.find('\n'));
+}
+
+std::string quantity_title(Quantity quantity) {
+  static const std::array<Message, 5> titles{msg::curves::dram{}, msg::curves::sm_l2{}, msg::curves::time{},
+                                             msg::curves::rate{}, Message()};
+  return text(titles.at(static_cast<std::size_t>(quantity)));
+}
+
+std::string quantity_title(const Curve& curve) {
+  return curve.metric.empty() ? quantity_title(curve.quantity) : metric_title(curve.metric);
+}
+
+std::string position_text(const CurveSet& set, double n) {
+  if (!set.axis) return fmt::format("{} {}", set.queries ? "n_k" : "N", exact_text(n));
+  return fmt::format("{} {}", text(set.axis->facet->label),
+                     set.places.empty() ? number_text(n, 9) : position_value(set, n));
+}
+
+std::string position_value(const CurveSet& set, double n) {
+  const auto place = static_cast<std::size_t>(n) - 1;
+  return place < set.places.size() ? set.places[place] : std::string();
+}
+
+std::string knob_label(std::string_view name, const KnobValue& value) {
+  std::string words = attnscope::to_string(value);
+  std::ranges::replace(words, '_', ' ');
+  return std::holds_alternative<std::int64_t>(value) ? fmt::format("{} {}", name, words) : words;
+}
+
+std::string tile_description(const Config& config) {
+  const TileShape& tile = config.tile;
+  std::string words = has_tile(tile) ? fmt::format("{} × {}", tile.br, tile.bc) : text(msg::common::not_stated{});
+  for (const auto& [name, value] : config.knobs) words += ", " + knob_label(name, value);
+  return words;
 }
 
 }  // namespace attnscope::analysis

@@ -14,8 +14,6 @@
 
 #include "kernels/model/io_model.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/curves/curve_axes.h"
-#include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/modeled_values.h"
 #include "profiler/tilemap/tile_map.h"
@@ -120,39 +118,6 @@ class CurveBuilder {
       for (const FacetValue& value : column_->values) set_.places.push_back(value.text);
     }
     return std::move(set_);
-  }
-
-  void add_over_axis(const RunGroup& run_group) {
-    Curve curve;
-    curve.name = run_group.name;
-    curve.run = run_group.run;
-    curve.quantity = Quantity::metric;
-    curve.metric = request_.metric;
-    curve.provenance = run_group.provenance;
-    Curve model = curve;
-    model.kind = CurveKind::model;
-    model.provenance = Provenance::modeled;
-    for (const auto& [place, rows] : run_group.at) {
-      std::optional<CurvePoint> point = median_point(place, rows, [this](Row row) -> std::optional<Reading> {
-        const auto value = values_->own_value(row);
-        return value ? std::optional(Reading{value->value, value->low, value->high, value->provenance}) : std::nullopt;
-      });
-      if (!point) {
-        add_failure(curve.name, place, rows.back());
-        continue;
-      }
-      if (const auto theory = modelled_.at(*point->row, request_.metric)) {
-        point->over_modeled = point->value / *theory;
-        model.points.push_back({.n = place, .value = *theory, .low = *theory, .high = *theory});
-      }
-      curve.points.push_back(*point);
-    }
-    if (curve.points.empty()) return;
-    // Rates of measured times are derived, like their points.
-    if (curve.provenance == Provenance::measured) curve.provenance = curve.points.front().provenance;
-    const bool with_model = request_.model && model.name.age == 0 && !model.points.empty();
-    set_.curves.push_back(std::move(curve));
-    if (with_model) set_.curves.push_back(std::move(model));
   }
 
   /// Adds one marker per algorithm, device, position and disposition, for all groups together.
@@ -290,7 +255,7 @@ class CurveBuilder {
   void add_family(const Family& family) {
     const std::vector<RunGroup> run_groups = make_run_groups(family);
     if (request_.axis) {
-      for (const RunGroup& run_group : run_groups) add_over_axis(run_group);
+      for (const RunGroup& run_group : run_groups) add_measured(run_group, Quantity::metric);
       return;
     }
     const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
@@ -312,32 +277,45 @@ class CurveBuilder {
     curve.name = run_group.name;
     curve.run = run_group.run;
     curve.quantity = quantity;
-    // rate = nominal FLOPs / measured time
-    curve.provenance = quantity == Quantity::rate && run_group.measured() ? Provenance::derived : run_group.provenance;
-    for (const auto& [n, rows] : run_group.at) {
-      if (const auto point = point_of(n, rows, quantity)) curve.points.push_back(*point);
+    if (quantity == Quantity::metric) curve.metric = request_.metric;
+    for (const auto& [place, rows] : run_group.at) {
+      if (const auto point = point_of(place, rows, quantity)) {
+        curve.points.push_back(*point);
+      } else if (quantity == Quantity::metric) {
+        add_failure(curve.name, place, rows.back());
+      }
     }
     if (curve.points.empty()) return;
+    curve.provenance = run_group.provenance;
+    // Rates of measured times are derived, like their points.
+    if (run_group.measured() && quantity == Quantity::rate) curve.provenance = Provenance::derived;
+    if (run_group.measured() && quantity == Quantity::metric) curve.provenance = curve.points.front().provenance;
     set_.curves.push_back(std::move(curve));
-    if (quantity == Quantity::dram && request_.model) add_dram_model(set_.curves.back());
+    if (request_.model && (quantity == Quantity::dram || quantity == Quantity::metric))
+      add_model_of(set_.curves.back());
   }
 
-  /// Adds the modeled DRAM bytes of the points of a series.
-  void add_dram_model(const Curve& measured) {
+  /// Adds the modeled values of the points of a series, if any.
+  void add_model_of(const Curve& measured) {
     Curve model;
     model.kind = CurveKind::model;
+    model.run = measured.run;
     model.quantity = measured.quantity;
+    model.metric = measured.metric;
     model.provenance = Provenance::modeled;
-    model.name = {.algorithm = measured.name.algorithm, .device = measured.name.device};
+    model.name = measured.name;
+    if (measured.quantity == Quantity::dram)
+      model.name = {.algorithm = measured.name.algorithm, .device = measured.name.device};
     for (const CurvePoint& point : measured.points) {
       if (!point.over_modeled) continue;
       const double value = point.value / *point.over_modeled;
       model.points.push_back({.n = point.n, .value = value, .low = value, .high = value});
     }
-    const bool known = std::ranges::any_of(set_.curves, [&](const Curve& other) {
-      return other.kind == CurveKind::model && other.quantity == model.quantity && other.name == model.name;
-    });
-    if (!model.points.empty() && !known) set_.curves.push_back(std::move(model));
+    const bool known =
+        measured.quantity == Quantity::dram && std::ranges::any_of(set_.curves, [&](const Curve& other) {
+          return other.kind == CurveKind::model && other.quantity == model.quantity && other.name == model.name;
+        });
+    if (!model.points.empty() && model.name.age == 0 && !known) set_.curves.push_back(std::move(model));
   }
 
   /// Returns the median reading of one position, with the range of all readings.
@@ -363,13 +341,18 @@ class CurveBuilder {
   }
 
   std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) {
-    std::optional<CurvePoint> point = median_point(n, rows, [&](Row row) { return read_value(table_, row, quantity); });
+    std::optional<CurvePoint> point = median_point(n, rows, [&](Row row) -> std::optional<Reading> {
+      if (quantity != Quantity::metric) return read_value(table_, row, quantity);
+      const auto value = values_->own_value(row);
+      return value ? std::optional(Reading{value->value, value->low, value->high, value->provenance}) : std::nullopt;
+    });
     if (!point) return point;
     const Row row = *point->row;
     if (quantity == Quantity::sm_l2) {
       point->over_modeled = table_.values(metric_key::l2_sm_over_model).at(row);
-    } else if (request_.residuals) {
-      if (const auto theory = modelled_.at(row, metric_of(quantity))) point->over_modeled = point->value / *theory;
+    } else if (request_.residuals || quantity == Quantity::metric) {
+      const std::string_view metric = quantity == Quantity::metric ? request_.metric : metric_of(quantity);
+      if (const auto theory = modelled_.at(row, metric)) point->over_modeled = point->value / *theory;
     }
     point->settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
     return point;

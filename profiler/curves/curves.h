@@ -8,17 +8,31 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "kernels/messages/message.h"
-#include "profiler/curves/l2_boundary.h"
 #include "profiler/points/facets.h"
 #include "profiler/points/point_table.h"
 #include "profiler/style/tokens.h"
-#include "profiler/tilemap/tile_selection.h"
+#include "profiler/tilemap/plot_list.h"
 
 namespace attnscope::analysis {
+
+/// Working set, as a share of the nominal L2 capacity, at which 10% and 90% of the transition from L2 to DRAM are
+/// complete. Default: measured on an H200 with private data. Each half of its L2 caches what its own SMs access, so the
+/// transition is near half the nominal capacity; address hashing and non-LRU replacement spread it over a factor of two
+/// to three.
+struct L2Transition {
+  double low = 0.3;
+  double high = 0.75;
+};
+
+struct L2Boundary {
+  double n_low = 0;  ///< N at the start of the transition
+  double n_high = 0;
+  double n_nominal = 0;  ///< N at which the working set equals the nominal capacity
+  double l2_bytes = 0;
+};
 
 /// Plotted quantity: bytes at two levels, nanoseconds, TFLOP/s, or any metric (Curve::metric).
 enum class Quantity { dram, sm_l2, time, rate, metric };
@@ -129,5 +143,35 @@ struct CurveSet {
 /// Values of different runs are never merged into one marker: runs without common positions form one series, other runs
 /// separate ones; the newest run with two or more positions leads. Models over N are drawn for bytes only.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
+
+/// Returns nullopt if the working set does not grow with N, or if a value is outside 16 to 2^24. Pre: the configuration
+/// is feasible on the device.
+[[nodiscard]] std::optional<L2Boundary> l2_boundary(const Algorithm&, const AttentionProblem& like, const Config&,
+                                                    const DeviceLimits&, const L2Transition& = {});
+
+struct Reading {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  Provenance provenance = Provenance::measured;
+};
+/// Returns nullopt if the point has no value or the value is not positive.
+[[nodiscard]] std::optional<Reading> read_value(const PointTable&, Row, Quantity);
+
+/// Returns whether `better` is significantly better than `worse`; both points have a row. Bytes: by more than the count
+/// spread. Time and rate: verdict FASTER (verdicts.h).
+[[nodiscard]] bool differs_significantly(const PointTable&, const CurvePoint& worse, const CurvePoint& better,
+                                         Quantity);
+
+/// Returns the facets that must be fixed to get the points of one plot: all fields except axis, group, algorithm and
+/// device (which have separate curves). Knobs are included only if axis or group is a knob or a tile dimension;
+/// otherwise one tile with its knobs is chosen per algorithm.
+[[nodiscard]] std::vector<FacetPtr> fixed_curve_facets(const PointAxis& axis, const FacetPtr& group);
+/// Returns the union of all results of fixed_curve_facets().
+[[nodiscard]] std::vector<FacetPtr> all_curve_facets();
+[[nodiscard]] std::vector<PointAxis> varying_curve_axes(const PointTable&, std::span<const Row> rows);
+
+[[nodiscard]] PointAxis axis_of_facet(const FacetPtr&);
+[[nodiscard]] bool sets_tile_dimension(const PointAxis&);
 
 }  // namespace attnscope::analysis

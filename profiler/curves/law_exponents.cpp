@@ -13,7 +13,7 @@
 
 #include "kernels/model/io_model.h"
 #include "messages/law.h"
-#include "profiler/curves/l2_boundary.h"
+#include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/facets.h"
 #include "profiler/units/number_format.h"
@@ -84,20 +84,16 @@ void fit(LawFamily& family) {
 void summarize_family(LawFamily& family) {
   if (family.points.empty()) return;
   std::vector<double> ratios;
+  ratios.reserve(family.points.size());
+  for (const LawPoint& point : family.points) ratios.push_back(point.ratio());
   const auto& bytes_extent = std::ranges::minmax(family.points, {}, &LawPoint::bytes);
   family.bytes_ratio = bytes_extent.max.bytes / bytes_extent.min.bytes;
-  bool all_measured = true;
-  bool extrapolated = false;
-  for (const LawPoint& point : family.points) {
-    ratios.push_back(point.ratio());
-    all_measured =
-        all_measured && (point.provenance == Provenance::measured || point.provenance == Provenance::derived);
-    extrapolated = extrapolated || point.provenance == Provenance::extrapolated;
-  }
-  std::ranges::sort(ratios);
-  const std::size_t half = ratios.size() / 2;
-  const double median = ratios.size() % 2 == 1 ? ratios[half] : (ratios[half - 1] + ratios[half]) / 2;
-  family.band = {ratios.front(), median, ratios.back()};
+  const bool all_measured = std::ranges::all_of(family.points, [](const LawPoint& point) {
+    return point.provenance == Provenance::measured || point.provenance == Provenance::derived;
+  });
+  const bool extrapolated = std::ranges::count(family.points, Provenance::extrapolated, &LawPoint::provenance) > 0;
+  const auto [least, most] = std::ranges::minmax(ratios);
+  family.band = {least, summarize(ratios)->median, most};
   family.provenance = all_measured   ? Provenance::derived
                       : extrapolated ? Provenance::extrapolated
                                      : family.points.front().provenance;
@@ -145,17 +141,14 @@ class ExponentBuilder {
     return memory_of_tile(tile, d, facts.traffic_side(table_.problem(row).pass));
   }
 
-  /// Returns whether at least two of N, d and M vary.
   [[nodiscard]] bool varies_enough(const Sweep& sweep) const {
-    std::set<std::int64_t> n;
-    std::set<std::int64_t> d;
-    std::set<std::int64_t> m;
+    std::array<std::set<std::int64_t>, law_variable_count> values;
     for (const auto& [row, memory] : sweep) {
-      n.insert(table_.n_k(row));
-      d.insert(d_.number(row));
-      m.insert(memory);
+      values[0].insert(table_.n_k(row));
+      values[1].insert(d_.number(row));
+      values[2].insert(memory);
     }
-    return (n.size() > 1 ? 1 : 0) + (d.size() > 1 ? 1 : 0) + (m.size() > 1 ? 1 : 0) >= 2;
+    return std::ranges::count_if(values, [](const auto& of_variable) { return of_variable.size() > 1; }) >= 2;
   }
 
   void add_family(const Algorithm& algorithm, const Sweep& sweep, LawLevel level) {
@@ -211,59 +204,6 @@ class ExponentBuilder {
   LawReport report_;
 };
 
-}  // namespace
-
-std::string_view metric_of(LawLevel level) {
-  return level == LawLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::dram_settled_bytes;
-}
-
-std::string_view to_string(LawLevel level) {
-  return level == LawLevel::sm_l2 ? "SM<->L2" : "DRAM, settled";
-}
-
-LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
-  return ExponentBuilder(table).build(rows);
-}
-
-std::string declared_exponents(std::span<const LawFamily> families, LawVariable variable) {
-  std::set<int, std::greater<>> exponents;
-  for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
-  return fmt::format("{}", fmt::join(exponents, ", "));
-}
-
-std::string problem_text(const LawFamily& family) {
-  std::string text = fmt::format("{} {} {} {}", to_string(family.like.pass), mask_text(family.like.mask),
-                                 to_string(family.like.dtype), heads_text(family.like));
-  text += describe(family.knobs);
-  return fmt::format("{} {}", text, brief_text(family.cache));
-}
-
-Message refusal_text(const LawFamily& family) {
-  if (!family.refusal) return {};
-  switch (*family.refusal) {
-    case ExponentRefusal::too_few:
-      return msg::law::too_few{.fewest = min_law_points, .points = family.points.size()};
-    case ExponentRefusal::constant:
-      return msg::law::constant{.variable = to_string(*family.fixed)};
-    case ExponentRefusal::entangled:
-      return msg::law::not_independent{};
-    case ExponentRefusal::vague:
-      return msg::law::interval_too_wide{.reach = fmt::format("{}", max_exponent_half_width)};
-    case ExponentRefusal::misses: {
-      const LawPoint& worst = family.points[family.fit->worst_point];
-      return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
-                                     .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
-                                     .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
-                                     .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
-    }
-  }
-  return {};
-}
-
-namespace {
-
-constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
-
 /// Avoids "-0.000".
 std::string exponent_text(double value) {
   const std::string text = fmt::format("{:.3f}", value);
@@ -306,7 +246,7 @@ void add(TableBuilder<LawLine>& table, Column column, const LawColumn& says) {
 }
 
 void add_exponent(TableBuilder<LawLine>& table, std::size_t k) {
-  const LawVariable variable = variables.at(k);
+  const LawVariable variable = law_variable_list.at(k);
   const std::string name(to_string(variable));
   add(table, {.key = name, .title = name, .kind = ColumnKind::number},
       {[k](const LawFamily& family) {
@@ -364,6 +304,53 @@ void add_figures(TableBuilder<LawLine>& table) {
 
 }  // namespace
 
+std::string_view metric_of(LawLevel level) {
+  return level == LawLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::dram_settled_bytes;
+}
+
+std::string_view to_string(LawLevel level) {
+  return level == LawLevel::sm_l2 ? "SM<->L2" : "DRAM, settled";
+}
+
+LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
+  return ExponentBuilder(table).build(rows);
+}
+
+std::string declared_exponents(std::span<const LawFamily> families, LawVariable variable) {
+  std::set<int, std::greater<>> exponents;
+  for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
+  return fmt::format("{}", fmt::join(exponents, ", "));
+}
+
+std::string problem_text(const LawFamily& family) {
+  std::string text = fmt::format("{} {} {} {}", to_string(family.like.pass), mask_text(family.like.mask),
+                                 to_string(family.like.dtype), heads_text(family.like));
+  text += describe(family.knobs);
+  return fmt::format("{} {}", text, brief_text(family.cache));
+}
+
+Message refusal_text(const LawFamily& family) {
+  if (!family.refusal) return {};
+  switch (*family.refusal) {
+    case ExponentRefusal::too_few:
+      return msg::law::too_few{.fewest = min_law_points, .points = family.points.size()};
+    case ExponentRefusal::constant:
+      return msg::law::constant{.variable = to_string(*family.fixed)};
+    case ExponentRefusal::entangled:
+      return msg::law::not_independent{};
+    case ExponentRefusal::vague:
+      return msg::law::interval_too_wide{.reach = fmt::format("{}", max_exponent_half_width)};
+    case ExponentRefusal::misses: {
+      const LawPoint& worst = family.points[family.fit->worst_point];
+      return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
+                                     .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
+                                     .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
+                                     .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
+    }
+  }
+  return {};
+}
+
 Message level_title(LawLevel level) {
   return level == LawLevel::sm_l2 ? Message(msg::law::sm_l2{}) : msg::law::dram{};
 }
@@ -403,7 +390,7 @@ Table law_table(const PointTable& points, std::span<const LawFamily> families) {
        [](const LawFamily&) { return Cell{.text = text(title(Provenance::modeled))}; }});
   add(table, {.key = "problem", .title = text(msg::law::problem{})},
       {[](const LawFamily& family) { return Cell{.text = problem_text(family)}; }});
-  for (std::size_t k = 0; k < variables.size(); ++k) add_exponent(table, k);
+  for (std::size_t k = 0; k < law_variable_list.size(); ++k) add_exponent(table, k);
   add_figures(table);
   add(table, {.key = "note", .title = text(msg::law::note{}), .kind = ColumnKind::sentence},
       {[](const LawFamily& family) { return Cell{.text = note_of(family)}; }});
@@ -439,12 +426,12 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   add("points", [](const Family& family) { return static_cast<double>(family.points.size()); });
   add("excluded_out_of_range", [](const Family& family) { return static_cast<double>(family.outside); });
   add("excluded_in_l2", [](const Family& family) { return static_cast<double>(family.cached); });
-  for (std::size_t k = 0; k < variables.size(); ++k) {
-    const std::string name(to_string(variables.at(k)));
+  for (std::size_t k = 0; k < law_variable_list.size(); ++k) {
+    const std::string name(to_string(law_variable_list.at(k)));
     add(name, fit_value([k](const PowerLawFit& fit) { return fit.exponents[k]; }));
     add(name + "_low", fit_value([k](const PowerLawFit& fit) { return fit.intervals[k].low; }));
     add(name + "_high", fit_value([k](const PowerLawFit& fit) { return fit.intervals[k].high; }));
-    add(name + "_theorem", [k](const Family& family) { return family.law.exponent(variables.at(k)); });
+    add(name + "_theorem", [k](const Family& family) { return family.law.exponent(law_variable_list.at(k)); });
     add(name + "_closed_form",
         [k](const Family& family) { return family.closed_form ? Number(family.closed_form->exponents[k]) : Number(); });
   }

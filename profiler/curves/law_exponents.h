@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -110,7 +109,6 @@ struct LawReport {
 
 /// Returns the common problem of a family: "fwd · full · fp16 · batch x heads 1 x 132 · cold".
 [[nodiscard]] std::string problem_text(const LawFamily&);
-/// Returns the refusal as a sentence; empty if there is none.
 [[nodiscard]] Message refusal_text(const LawFamily&);
 
 // Tables of exponents: the declared laws, then each family's fit and its closed form's. They refer to the points and

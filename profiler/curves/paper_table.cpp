@@ -48,78 +48,24 @@ struct OwnValue {
   std::optional<Provenance> provenance;
 };
 
-class PaperTableBuilder {
- public:
-  explicit PaperTableBuilder(const PointTable& table) : table_(table) {}
+OwnValue scaled_value(Row row, const ValueColumn& values, double scale) {
+  if (!values.has(row)) return {};
+  return {values.value(row) * scale, values.provenance(row)};
+}
 
-  void add(Row row) {
-    const AttentionProblem problem = table_.problem(row);
-    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
-    if (algorithm == nullptr || problem != workload(problem) || !place(row, *algorithm)) {
-      result_.left_out.push_back(row);
-    }
-  }
-  PaperTable take() { return std::move(result_); }
+OwnValue executed_gflop(const PointTable& table, Row row, const Algorithm& algorithm) {
+  const PointSpec spec = table.spec(row);
+  const auto executed = algorithm.model(spec.problem, spec.config(), table.run(row).limits).executed_flops();
+  return executed ? OwnValue{*executed / 1e9, Provenance::modeled} : OwnValue{};
+}
 
- private:
-  bool place(Row row, const Algorithm& algorithm) {
-    const Pass pass = table_.problem(row).pass;
-    if (pass == Pass::fwd_bwd) {
-      const auto column = algorithm.facts().paper_column;
-      if (!column) return false;
-      add_training(row, algorithm, *std::ranges::find(training_columns, *column, &TrainingColumn::column));
-      return true;
-    }
-    if (pass != Pass::fwd || !algorithm.facts().in_group(Group::paper_blocks)) return false;
-    const auto* block = std::ranges::find(blocks, table_.tile_of(row).tile.bc, &Block::bc);
-    if (block == blocks.end()) return false;
-    add_block_size(row, *block);
-    return true;
-  }
-
-  void add_training(Row row, const Algorithm& algorithm, const TrainingColumn& paper) {
-    const auto add = [&](std::string_view quantity, std::string_view unit, const OwnValue& ours,
-                         std::optional<double> theirs) {
-      result_.left.push_back({"2 left", row, quantity, unit, ours.value, ours.provenance, theirs});
-    };
-    add("executed FLOPs", "GFLOP", gflop(row, algorithm), paper.gflop);
-    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.paper_gb);
-    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.paper_gb);
-    add("time", "ms", scaled(row, table_.values(metric_key::time_median_ns), 1e-6), paper.ms);
-    add("device memory", "MB", memory_mb(row), std::nullopt);
-  }
-
-  void add_block_size(Row row, const Block& paper) {
-    const auto add = [&](std::string_view quantity, std::string_view unit, const OwnValue& ours, double theirs) {
-      result_.middle.push_back({"2 middle", row, quantity, unit, ours.value, ours.provenance, theirs});
-    };
-    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.paper_gb);
-    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.paper_gb);
-    add("time", "ms", scaled(row, table_.values(metric_key::time_median_ns), 1e-6), paper.ms);
-  }
-
-  [[nodiscard]] static OwnValue scaled(Row row, const ValueColumn& values, double scale) {
-    if (!values.has(row)) return {};
-    return {values.value(row) * scale, values.provenance(row)};
-  }
-
-  [[nodiscard]] OwnValue gflop(Row row, const Algorithm& algorithm) const {
-    const PointSpec spec = table_.spec(row);
-    const DeviceLimits& limits = table_.run(row).limits;
-    const auto executed = algorithm.model(spec.problem, spec.config(), limits).executed_flops();
-    return executed ? OwnValue{*executed / 1e9, Provenance::modeled} : OwnValue{};
-  }
-
-  [[nodiscard]] OwnValue memory_mb(Row row) const {
-    if (OwnValue measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
-    const std::int64_t need = required_memory_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms());
-    if (need == 0) return {};
-    return {static_cast<double>(need) / 1e6, Provenance::modeled};
-  }
-
-  const PointTable& table_;
-  PaperTable result_;
-};
+OwnValue memory_mb(const PointTable& table, Row row) {
+  const OwnValue measured = scaled_value(row, table.values(metric_key::memory_bytes), 1e-6);
+  if (measured.value) return measured;
+  const std::int64_t need =
+      required_memory_bytes(table.spec(row), table.run(row).limits, table.algorithms().registry());
+  return need == 0 ? OwnValue{} : OwnValue{static_cast<double>(need) / 1e6, Provenance::modeled};
+}
 
 std::vector<const PaperRow*> rows_of(const PaperTable& compared) {
   std::vector<const PaperRow*> all;
@@ -146,9 +92,39 @@ Message joined(const std::set<std::string>& words, Join join) {
 }  // namespace
 
 PaperTable build_paper_table(const PointTable& table, std::span<const Row> rows) {
-  PaperTableBuilder builder(table);
-  for (const Row row : rows) builder.add(row);
-  return builder.take();
+  PaperTable result;
+  for (const Row row : rows) {
+    const OwnValue dram = scaled_value(row, table.dram_traffic(), 1e-9);
+    const OwnValue l2 = scaled_value(row, table.values(metric_key::l2_sm_bytes), 1e-9);
+    const OwnValue time = scaled_value(row, table.values(metric_key::time_median_ns), 1e-6);
+    const auto add = [&](std::string_view quantity, std::string_view unit, const OwnValue& ours,
+                         std::optional<double> paper) {
+      const bool left = table.problem(row).pass == Pass::fwd_bwd;
+      (left ? result.left : result.middle)
+          .push_back({left ? "2 left" : "2 middle", row, quantity, unit, ours.value, ours.provenance, paper});
+    };
+    const AttentionProblem problem = table.problem(row);
+    const Algorithm* algorithm = table.algorithms().find(table.algorithm(row));
+    const bool known = algorithm != nullptr && problem == workload(problem);
+    const auto* const block = std::ranges::find(blocks, table.tile_of(row).tile.bc, &Block::bc);
+    if (known && problem.pass == Pass::fwd_bwd && algorithm->facts().paper_column) {
+      const TrainingColumn& paper =
+          *std::ranges::find(training_columns, *algorithm->facts().paper_column, &TrainingColumn::column);
+      add("executed FLOPs", "GFLOP", executed_gflop(table, row, *algorithm), paper.gflop);
+      add("DRAM", "GB", dram, paper.paper_gb);
+      add("SM<->L2", "GB", l2, paper.paper_gb);
+      add("time", "ms", time, paper.ms);
+      add("device memory", "MB", memory_mb(table, row), std::nullopt);
+    } else if (known && problem.pass == Pass::fwd && algorithm->facts().in_group(Group::paper_blocks) &&
+               block != blocks.end()) {
+      add("SM<->L2", "GB", l2, block->paper_gb);
+      add("DRAM", "GB", dram, block->paper_gb);
+      add("time", "ms", time, block->ms);
+    } else {
+      result.left_out.push_back(row);
+    }
+  }
+  return result;
 }
 
 Table paper_rows_table(const PointTable& points, const PaperTable& compared, bool titles) {

@@ -46,7 +46,7 @@ struct Run {
   std::size_t first_place = 0;     ///< index of this run's first point in it
   SweepRounds rounds = {};
   std::uint64_t turns = 0;  ///< equal for runs measured interleaved in the same rounds; else 0
-  // What repeated recordings have in common (profiler/compare/recordings.h); empty if unknown.
+  // What repeated recordings have in common (profiler/compare/comparison.h); empty if unknown.
   std::string plan = {};     ///< equal for equal plans
   std::string program = {};  ///< version
   std::string options = {};  ///< of the measurement, as text

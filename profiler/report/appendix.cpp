@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of all rows: verdicts, points, and runs with conditions and commands.
+// Tables of all points and runs, the measured machines in two lines, and notes: method, caveats and sources.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -14,10 +17,12 @@
 #include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {
+
 namespace {
 
 using analysis::Row;
@@ -87,105 +92,93 @@ std::vector<RunTotals> look_at_runs(const Input& input) {
   return runs;
 }
 
-/// Keeps `prefix` characters and the file name: "prefix/folder/file" becomes "prefixfile".
-std::string without_path(const std::string& word, std::size_t prefix) {
-  return word.substr(0, prefix) + word.substr(word.find_last_of('/') + 1);
-}
-
-/// Removes the folder from "/folder/file", "--output=/folder/file" and "-o/folder/file".
-std::string without_folder(const std::string& word) {
-  if (word.starts_with('/')) return without_path(word, 0);
-  const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 2;
-  const bool of_option = word.size() > 2 && word.starts_with('-') && value > 0 && word.substr(value).starts_with('/');
-  return of_option ? without_path(word, value) : word;
-}
-
+/// Returns the command without folders, which are specific to the recording machine: "/folder/file",
+/// "--output=/folder/file" and "-o/folder/file" lose them.
 std::string command_of(const std::vector<std::string>& argv) {
+  static const std::regex folder("^(--[^=]*=|-.)?/(.*/)?");
   std::string line;
-  for (std::size_t k = 0; k < argv.size(); ++k) {
-    // Paths are specific to the recording machine.
-    const std::string word = k == 0 ? without_path(argv[k], 0) : without_folder(argv[k]);
-    if (k > 0) line += ' ';
-    line += shell_quoted(word);
+  for (const std::string& word : argv) {
+    const bool program = line.empty();
+    line += program ? shell_quoted(word.substr(word.find_last_of('/') + 1))
+                    : " " + shell_quoted(std::regex_replace(word, folder, "$1"));
   }
   return line;
 }
 
+/// Line of the table of runs.
+struct RunLine {
+  const analysis::Run* run;
+  const RunFacts* facts;
+  RunTotals totals;
+};
+
 Table run_table(const Context& context) {
-  const std::vector<RunTotals> seen = look_at_runs(context.input);
-  std::vector<RunIndex> runs;
+  std::vector<RunLine> lines;
+  std::vector<RunTotals> seen = look_at_runs(context.input);
   for (RunIndex run = 0; run < seen.size(); ++run) {
-    if (seen[run].points > 0) runs.push_back(run);
+    if (seen[run].points > 0)
+      lines.push_back({&context.table().runs()[run], &context.input.runs[run], std::move(seen[run])});
   }
-  analysis::TableBuilder<RunIndex> table(std::move(runs));
+  analysis::TableBuilder<RunLine> table(std::move(lines));
   const auto add = [&](const char* key, const Message& title, auto cell) {
     // Long texts without spaces would widen the table.
     const bool is_long = std::string_view(key) == "digest" || std::string_view(key) == "command";
     const auto kind = is_long ? analysis::ColumnKind::sentence : analysis::ColumnKind::text;
-    table.add({.key = key, .title = text(title), .kind = kind}, [&, cell](RunIndex run) {
-      return std::string(cell(context.table().runs()[run], context.input.runs[run], seen[run]));
-    });
+    table.add({.key = key, .title = text(title), .kind = kind}, cell);
   };
-  using analysis::Run;
-  const auto measured = [](const Run& run) { return run.provenance == Provenance::measured; };
-  add("run", msg::report::column_run{}, [](const Run& run, const RunFacts&, const RunTotals&) { return run.title; });
-  add("gpu", msg::report::fact_gpu{}, [](const Run& run, const RunFacts&, const RunTotals&) {
-    return fmt::format("{} ({})", run.device_name, run.device_id);
-  });
-  add("values", msg::report::fact_origin{},
-      [](const Run& run, const RunFacts&, const RunTotals&) { return origin_text(run.provenance); });
+  // Simulated and imported points have no samples or clocks, even if the run's options mention them.
+  const auto if_measured = [](auto cell) {
+    return [cell](const RunLine& of) {
+      return of.run->provenance == Provenance::measured ? std::string(cell(of)) : std::string();
+    };
+  };
   const auto add_fact = [&](const char* key, const Message& title, std::string RunFacts::*fact) {
-    add(key, title, [fact](const Run&, const RunFacts& facts, const RunTotals&) { return facts.*fact; });
+    add(key, title, [fact](const RunLine& of) { return of.facts->*fact; });
   };
+  add("run", msg::report::column_run{}, [](const RunLine& of) { return of.run->title; });
+  add("gpu", msg::report::fact_gpu{},
+      [](const RunLine& of) { return fmt::format("{} ({})", of.run->device_name, of.run->device_id); });
+  add("values", msg::report::fact_origin{}, [](const RunLine& of) { return origin_text(of.run->provenance); });
   add_fact("because", msg::report::fact_simulation_reason{}, &RunFacts::simulation_reason);
   add_fact("l2", msg::report::fact_l2{}, &RunFacts::l2_source);
   add_fact("rates", msg::report::fact_rates{}, &RunFacts::rates_source);
   add_fact("program", msg::report::fact_program{}, &RunFacts::program);
   add_fact("driver", msg::report::fact_driver{}, &RunFacts::driver);
-  add("cupti", msg::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const RunTotals&) {
-    return facts.counters ? facts.cupti : text(msg::report::no_counters{});
-  });
+  add("cupti", msg::report::fact_cupti{},
+      [](const RunLine& of) { return of.facts->counters ? of.facts->cupti : text(msg::report::no_counters{}); });
   add_fact("nvrtc", msg::report::fact_nvrtc{}, &RunFacts::nvrtc);
   add_fact("system", msg::report::fact_system{}, &RunFacts::system);
-  // Simulated and imported points have no samples or clocks, even if the run's options mention them.
-  add("sampling", msg::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const RunTotals&) {
-    if (!measured(run) || facts.max_samples == 0) return std::string();
-    return text(msg::report::sampling{
-        .least = facts.min_samples, .most = facts.max_samples, .noise = text(Share(facts.max_noise))});
-  });
-  add("rounds", msg::report::fact_rounds{}, [=](const Run& run, const RunFacts& facts, const RunTotals&) {
-    return measured(run) ? std::to_string(facts.rounds) : "";
-  });
-  add("started", msg::report::fact_started{}, [](const Run&, const RunFacts& facts, const RunTotals&) {
-    return fmt::format("{} ({})", facts.started_at, facts.state);
-  });
-  add("points", msg::report::fact_points{}, [](const Run&, const RunFacts&, const RunTotals& of) {
-    return text(msg::report::points_ok{.ok = of.ok, .points = of.points});
-  });
+  add("sampling", msg::report::fact_sampling{}, if_measured([](const RunLine& of) {
+        const RunFacts& facts = *of.facts;
+        if (facts.max_samples == 0) return std::string();
+        return text(msg::report::sampling{
+            .least = facts.min_samples, .most = facts.max_samples, .noise = text(Share(facts.max_noise))});
+      }));
+  add("rounds", msg::report::fact_rounds{},
+      if_measured([](const RunLine& of) { return std::to_string(of.facts->rounds); }));
+  add("started", msg::report::fact_started{},
+      [](const RunLine& of) { return fmt::format("{} ({})", of.facts->started_at, of.facts->state); });
+  add("points", msg::report::fact_points{},
+      [](const RunLine& of) { return text(msg::report::points_ok{.ok = of.totals.ok, .points = of.totals.points}); });
   add("samples", msg::report::fact_samples{},
-      [=](const Run& run, const RunFacts&, const RunTotals& of) { return measured(run) ? between(of.samples) : ""; });
-  add("clock", msg::report::fact_clock{}, [](const Run&, const RunFacts&, const RunTotals& of) {
-    return of.clock_mhz.known ? between(of.clock_mhz) + " MHz" : "";
-  });
-  add("throttled", msg::report::fact_throttled{}, [=](const Run& run, const RunFacts&, const RunTotals& of) {
-    return measured(run) ? std::to_string(of.throttled) : "";
-  });
-  add("cache", msg::report::fact_cache{},
-      [](const Run&, const RunFacts&, const RunTotals& of) { return join_texts(of.caches); });
-  add("outputs", msg::report::fact_oracle{}, [](const Run&, const RunFacts&, const RunTotals& of) {
-    return of.judged > 0 ? text(msg::report::verified{.points = of.judged, .share = number_text(of.worst_error)})
-                         : text(msg::report::not_verified{});
+      if_measured([](const RunLine& of) { return between(of.totals.samples); }));
+  add("clock", msg::report::fact_clock{},
+      [](const RunLine& of) { return of.totals.clock_mhz.known ? between(of.totals.clock_mhz) + " MHz" : ""; });
+  add("throttled", msg::report::fact_throttled{},
+      if_measured([](const RunLine& of) { return std::to_string(of.totals.throttled); }));
+  add("cache", msg::report::fact_cache{}, [](const RunLine& of) { return join_texts(of.totals.caches); });
+  add("outputs", msg::report::fact_oracle{}, [](const RunLine& of) {
+    if (of.totals.judged == 0) return text(msg::report::not_verified{});
+    return text(msg::report::verified{.points = of.totals.judged, .share = number_text(of.totals.worst_error)});
   });
   // Equal digests mean equal kernels.
-  add("digest", msg::report::fact_digest{}, [](const Run&, const RunFacts&, const RunTotals& of) {
-    if (of.digests.size() < 2) return join_texts(of.digests);
-    return text(
-        msg::report::digests{.count = of.digests.size(), .first = *of.digests.begin(), .last = *of.digests.rbegin()});
+  add("digest", msg::report::fact_digest{}, [](const RunLine& of) {
+    const std::set<std::string>& digests = of.totals.digests;
+    if (digests.size() < 2) return join_texts(digests);
+    return text(msg::report::digests{.count = digests.size(), .first = *digests.begin(), .last = *digests.rbegin()});
   });
-  add("statement", msg::report::fact_statement{},
-      [](const Run&, const RunFacts&, const RunTotals& of) { return join_texts(of.statements); });
-  add("command", msg::report::column_command{},
-      [](const Run&, const RunFacts& facts, const RunTotals&) { return command_of(facts.argv); });
+  add("statement", msg::report::fact_statement{}, [](const RunLine& of) { return join_texts(of.totals.statements); });
+  add("command", msg::report::column_command{}, [](const RunLine& of) { return command_of(of.facts->argv); });
   table.table().drop_empty_columns();
   return fill_table(table.table(), "runs", text(msg::report::runs_caption{}));
 }
@@ -239,6 +232,109 @@ Table point_table(const Context& context) {
   return written;
 }
 
+/// Returns "NVIDIA H200 (driver 580.65, CUDA 13.0, attnscope 0.1.0)", with the provenance unless measured.
+std::string device_text(const analysis::Run& run, const RunFacts& facts) {
+  std::vector<std::string> words;
+  if (run.provenance != Provenance::measured) words.push_back(origin_text(run.provenance));
+  if (!facts.driver.empty()) words.push_back("driver " + facts.driver);
+  if (!facts.nvrtc.empty()) words.push_back("CUDA " + facts.nvrtc);
+  if (!facts.program.empty()) words.push_back("attnscope " + facts.program);
+  return words.empty() ? run.device_name : fmt::format("{} ({})", run.device_name, fmt::join(words, ", "));
+}
+
+std::string machine_line(const Input& input) {
+  constexpr std::size_t date_digits = 10;
+  std::set<std::string> devices;
+  std::set<std::string> measured;
+  for (const Row row : input.table.rows()) {
+    const analysis::Run& run = input.table.run(row);
+    if (run.provenance == Provenance::measured) measured.insert(run.device_name);
+  }
+  for (const Row row : input.table.rows()) {
+    const analysis::Run& run = input.table.run(row);
+    // Imports from a GPU that is listed are counted in the second line.
+    const bool listed = run.provenance == Provenance::imported && measured.contains(run.device_name);
+    if (!listed) devices.insert(device_text(run, input.runs[input.table.run_index(row)]));
+  }
+  std::string first;
+  std::string last;
+  for (const RunFacts& run : input.runs) {
+    if (first.empty() || run.started_at < first) first = run.started_at;
+    last = std::max({last, run.started_at, run.finished_at});
+  }
+  first.resize(std::min(first.size(), date_digits));
+  last.resize(std::min(last.size(), date_digits));
+  const std::string dates = first == last ? first : text(msg::report::dates{.first = first, .last = last});
+  return text(msg::report::measured_on{.dates = dates,
+                                       .devices = fmt::format("{}", fmt::join(devices, "; ")),
+                                       .points = input.table.size(),
+                                       .runs = input.runs.size()});
+}
+
+struct ConditionCounts {
+  std::size_t with_values = 0;
+  std::size_t simulated = 0;
+  std::size_t imported = 0;
+  std::size_t throttled = 0;
+  std::size_t verified = 0;
+  std::set<long> clock_mhz;
+  std::set<int> rounds;
+};
+
+ConditionCounts count_conditions(const Input& input) {
+  ConditionCounts counts;
+  for (const Row row : input.table.rows()) {
+    if (!analysis::has_values(input.table.disposition(row))) continue;  // failed points have no data
+    const Provenance provenance = input.table.run(row).provenance;
+    ++counts.with_values;
+    if (is_simulated(provenance)) ++counts.simulated;
+    if (provenance == Provenance::imported) ++counts.imported;
+    if (input.table.throttled(row)) ++counts.throttled;
+    const PointFacts& facts = input.points[row];
+    if (facts.max_abs_error && facts.error_bound && *facts.error_bound > 0) ++counts.verified;
+    const double clock = input.table.points().sm_clock_hz(row);
+    if (clock > 0) counts.clock_mhz.insert(std::lround(clock / 1e6));
+    if (provenance == Provenance::measured) counts.rounds.insert(static_cast<int>(input.table.points().rounds(row)));
+  }
+  return counts;
+}
+
+template <class Number>
+std::string range_text(const std::set<Number>& values) {
+  if (values.size() == 1) return fmt::format("{}", *values.begin());
+  return text(msg::report::range{.high = fmt::to_string(*values.rbegin()), .low = fmt::to_string(*values.begin())});
+}
+
+std::string conditions_line(const Context& context) {
+  const Input& input = context.input;
+  const ConditionCounts counts = count_conditions(input);
+  std::vector<Message> words;
+  if (!counts.clock_mhz.empty()) words.push_back(msg::report::clocks{.range = range_text(counts.clock_mhz)});
+  if (counts.throttled > 0)
+    words.push_back(msg::report::is_throttled{.all = counts.with_values, .points = counts.throttled});
+  if (!counts.rounds.empty()) words.push_back(msg::report::rounds{.range = range_text(counts.rounds)});
+  if (counts.verified > 0) words.push_back(msg::report::is_verified{.points = counts.verified});
+  if (counts.simulated > 0)
+    words.push_back(msg::report::is_simulated{.all = counts.with_values, .points = counts.simulated});
+  if (counts.imported > 0)
+    words.push_back(msg::report::is_imported{.all = counts.with_values, .points = counts.imported});
+  if (!input.filter.empty()) {
+    words.push_back(
+        msg::report::is_filtered{.all = input.unfiltered_count, .filter = input.filter, .points = input.table.size()});
+  }
+  if (input.damaged_rows > 0)
+    words.push_back(msg::report::is_damaged{.damage = input.first_damage, .rows = input.damaged_rows});
+  if (input.unverified_runs > 0) words.push_back(msg::report::is_unverified{.runs = input.unverified_runs});
+  if (context.has_pairs()) {
+    const analysis::ComparisonView& view = context.compared->view;
+    if (view.answers.front().detectable > 0) words.push_back(view.evidence.front());
+    words.push_back(view.tally);
+  }
+  std::string line;
+  for (const Message& each : words) line += (line.empty() ? "" : " ") + text(each);
+  return line;
+}
+
 }  // namespace
 
 std::vector<Table> appendix(const Context& context) {
@@ -246,6 +342,37 @@ std::vector<Table> appendix(const Context& context) {
   tables.push_back(point_table(context));
   tables.push_back(run_table(context));
   return tables;
+}
+
+std::vector<std::string> measured_lines(const Context& context) {
+  std::vector<std::string> lines{machine_line(context.input)};
+  if (std::string conditions = conditions_line(context); !conditions.empty()) lines.push_back(std::move(conditions));
+  return lines;
+}
+
+std::vector<std::string> notes_of(const Context& context) {
+  const Input& input = context.input;
+  std::vector<std::string> notes;
+  std::set<std::string> files;
+  for (const RunFacts& run : input.runs) files.insert(run.file);
+  notes.push_back(text(msg::report::files{.files = join_texts(files)}));
+  if (context.has_pairs()) {
+    for (const analysis::ComparisonView& view : context.compared->candidates) {
+      for (const auto* part : {&view.method, &view.spreads}) {
+        for (const Message& note : *part) notes.push_back(text(note));
+      }
+    }
+    for (const Message& missing : context.compared->missing) notes.push_back(text(missing));
+  }
+  if (input.fuller_copies > 0) notes.push_back(text(msg::report::duplicates{.points = input.fuller_copies}));
+  std::map<std::string, std::size_t> noted;
+  for (const Row row : input.table.rows()) {
+    const Message& note = input.table.reason(row);
+    const bool is_note = input.table.disposition(row) == Disposition::ok && !note.empty();
+    if (is_note && !analysis::impossible_value(input.table, row)) ++noted[text(note)];
+  }
+  for (const auto& [note, count] : noted) notes.push_back(text(msg::report::noted{.count = count, .note = note}));
+  return notes;
 }
 
 }  // namespace attnscope::report

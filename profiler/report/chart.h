@@ -4,7 +4,6 @@
 // dotted with hollow markers.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -83,10 +82,8 @@ struct MapCell {
 };
 
 struct HeatMap {
-  std::string x_title;
-  std::string y_title;
-  std::vector<std::string> columns;
-  std::vector<std::string> rows;
+  std::vector<std::string> columns;         ///< values of Bc
+  std::vector<std::string> rows;            ///< values of Br
   std::vector<std::vector<MapCell>> cells;  ///< [row][column]
   double low = 0;                           ///< lower end of the color scale
   double high = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format-independent report. All texts are unescaped; writers escape them.
+// Format-independent report, and its writers. All texts are unescaped; writers escape them. Equal documents yield equal
+// bytes.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/points/point_table.h"
@@ -58,13 +60,27 @@ struct Document {
   std::vector<std::string> notes;     ///< method and sources, shown in the appendix
   std::string version;
   std::vector<std::string> warnings;  ///< requested parts that are missing; one line each on stderr
-
-  /// Returns the figure of the first page and those of the sections.
-  [[nodiscard]] std::vector<const Figure*> figures() const;
 };
 
 /// Returns a sentence in which each of `links` is linked at its last occurrence before the next link, because a name in
 /// front may contain the same number. Texts that do not occur are ignored.
 [[nodiscard]] Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links);
+
+/// Returns one self-contained page. It is readable without its script.
+[[nodiscard]] std::string to_html(const Document&);
+
+struct MarkdownFiles {
+  std::string text;
+  struct File {
+    std::string name;  ///< "io.svg", "points.csv"
+    std::string content;
+  };
+  std::vector<File> attachments;
+};
+/// The text links to the files as FOLDER/NAME.
+[[nodiscard]] MarkdownFiles to_markdown(const Document&, std::string_view folder);
+
+/// Escapes text for a line or table cell of Markdown: no markup, links, HTML or cell separators remain.
+[[nodiscard]] std::string markdown(std::string_view text);
 
 }  // namespace attnscope::report

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings as sentences, each computed from points and linked to them.
+// Findings as sentences, each computed from points and linked to them; ceilings and published errors that they use.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -14,17 +16,19 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/model/device_limits.h"
 #include "messages/report.h"
-#include "profiler/curves/curve_labels.h"
-#include "profiler/curves/curve_values.h"
+#include "profiler/compare/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/points/impossible_values.h"
+#include "profiler/predict/published_errors.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {
+
 namespace {
 
 using analysis::Curve;
@@ -32,13 +36,6 @@ using analysis::CurveKind;
 using analysis::CurvePoint;
 using analysis::Plot;
 using analysis::Row;
-
-/// `of_clocks`: the values depend on the clock.
-std::string both_origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
-  const std::string first = origin_text(one.provenance, of_clocks && one.throttled);
-  const std::string second = origin_text(other.provenance, of_clocks && other.throttled);
-  return first == second ? first : fmt::format("{}; {}", first, second);
-}
 
 constexpr std::size_t max_sentences = 12;
 constexpr std::size_t max_model_rows = 16;
@@ -52,12 +49,8 @@ std::vector<Paragraph> limited(std::vector<Paragraph> sentences) {
   return sentences;
 }
 
-/// Points of one algorithm at one N by GPU.
-using PointsByDevice = std::map<std::string, CurvePoint>;
-
 using PointsByRow = std::unordered_map<Row, const analysis::RooflinePoint*>;
 
-/// Returns the points that have a bottleneck.
 PointsByRow bounded_points(const analysis::RooflineReport& report) {
   PointsByRow points;
   for (const analysis::RooflineSeries& series : report.series) {
@@ -113,7 +106,6 @@ Paragraph bound_sentence(const std::string& name, const std::vector<const analys
                   {{n_of(from), from.row}});
 }
 
-/// Returns the largest deviation of counted from modeled bytes; empty without such points.
 Paragraph residual_sentence(const Context& context) {
   const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
   std::optional<Row> worst;
@@ -180,49 +172,30 @@ std::optional<Figure> model_figure(const Context& context) {
   return figure;
 }
 
-}  // namespace
+using analysis::RunIndex;
 
-std::vector<Paragraph> device_sentences(const Context& context, const Plot& plot) {
-  const analysis::CurveSet set = curves_of(context, plot);
-  std::map<double, std::map<std::string, PointsByDevice>> at;
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured || curve.quantity != analysis::Quantity::time || curve.name.age > 0) continue;
-    for (const CurvePoint& point : curve.points) {
-      if (!point.row || analysis::impossible_value(context.table(), *point.row)) continue;
-      analysis::SeriesName name = curve.name;
-      name.runs.clear();
-      at[point.n][series_without_device(context, name)].try_emplace(
-          gpu_of(context, context.table().run_index(*point.row)), point);
-    }
-  }
-  for (auto length = at.rbegin(); length != at.rend(); ++length) {
-    std::vector<Paragraph> told;
-    for (const auto& [series, devices] : length->second) {
-      if (devices.size() < 2) continue;
-      const auto value = [](const auto& entry) { return entry.second.value; };
-      const auto fast = std::ranges::min_element(devices, {}, value);
-      for (const auto& [device, slow] : devices) {
-        const CurvePoint& best = fast->second;
-        if (device == fast->first || !(best.value > 0) ||
-            !differs_significantly(context.table(), slow, best, analysis::Quantity::time))
-          continue;
-        const std::string own = text(Nanoseconds(slow.value));
-        const std::string other = text(Nanoseconds(best.value));
-        const Message words = msg::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
-                                                        .fast_time = other,
-                                                        .origin = both_origins_text(slow, best, true),
-                                                        .place = analysis::position_text(set, length->first),
-                                                        .ratio = number_text(slow.value / best.value),
-                                                        .series = series,
-                                                        .slow = with_tile(context, device, *slow.row),
-                                                        .slow_time = own};
-        told.push_back(sentence(text(words), {{own, slow.row}, {other, best.row}}));
-      }
-    }
-    if (!told.empty()) return limited(std::move(told));
-  }
-  return {};
+/// Returns the newest ceilings measured on the device, else on another of the same name; empty if there are none.
+/// Simulated devices use the datasheet unless the run used measured ceilings.
+DeviceCeilings find_ceilings(const Context& context, RunIndex index) {
+  const analysis::Run& run = context.table().runs()[index];
+  const std::vector<CeilingFacts>& sets = context.input.ceilings;
+  const std::string& rates = context.input.runs[index].rates_source;
+  enum class Origin { other, same_model, same_device };
+  const auto origin = [&](const CeilingFacts& set) {
+    if (run.provenance == Provenance::simulated)
+      return !set.device_id.empty() && rates.find(set.device_id) != std::string::npos ? Origin::same_model
+                                                                                      : Origin::other;
+    if (set.device_id == run.device_id) return Origin::same_device;
+    return same_gpu(set.device_name, run.device_name) ? Origin::same_model : Origin::other;
+  };
+  const auto best = std::ranges::max_element(
+      sets, {}, [&](const CeilingFacts& set) { return std::pair(origin(set), set.measured_at); });
+  if (best == sets.end() || origin(*best) == Origin::other) return {};
+  return {.ceilings = {.ceilings = best->ceilings, .same_device = origin(*best) == Origin::same_device},
+          .measured_at = best->measured_at};
 }
+
+}  // namespace
 
 std::vector<Paragraph> bound_sentences(const Context& context, const Plot& plot) {
   bool by_datasheet = false;
@@ -292,6 +265,90 @@ std::vector<Paragraph> failure_sentences(const Context& context) {
                                             .reason = most->first};
     sentences.push_back(sentence(text(told), {{point, example}}));
   }
+  return sentences;
+}
+
+std::string source_text(const DeviceCeilings& known, const analysis::Roof& roof, const std::string& device) {
+  // In the order of RoofSource.
+  const std::array<Message, 8> sources{msg::report::roof_measured{.time = known.measured_at},
+                                       msg::report::roof_same_model{.device = device, .time = known.measured_at},
+                                       msg::report::roof_datasheet{},
+                                       msg::report::roof_architecture{},
+                                       msg::report::roof_stated{},
+                                       msg::report::roof_estimate{},
+                                       msg::report::roof_typical{},
+                                       msg::report::roof_share{}};
+  return text(sources.at(static_cast<std::size_t>(roof.source)));
+}
+
+std::vector<DeviceRoofline> make_rooflines(const Context& context, const analysis::Plot& plot) {
+  std::vector<DeviceRoofline> all;
+  const std::vector<Row> rows = shown_rows(context, plot);
+  for (const std::string& device : analysis::roofline_devices(context.table(), rows)) {
+    const auto of_device =
+        std::ranges::find_if(rows, [&](Row row) { return context.table().run(row).device_id == device; });
+    const analysis::Run& run = context.table().run(*of_device);
+    DeviceRoofline roofs{.run = context.table().run_index(*of_device), .known = {}, .report = {}, .sources = {}};
+    roofs.known = find_ceilings(context, roofs.run);
+    const bool known = run.provenance != Provenance::imported || find_gpu(run.device_name) != nullptr ||
+                       !roofs.known.measured_at.empty();
+    if (!known) continue;
+    roofs.report = analysis::roofline(context.table(), rows, {device, roofs.known.ceilings});
+    std::set<std::string> sources;
+    for (const analysis::Roof& roof : roofs.report.roofs) {
+      const std::string source = source_text(roofs.known, roof, run.device_name);
+      if (!sources.insert(source).second) continue;
+      roofs.sources += (roofs.sources.empty() ? "" : "; ") + source;
+    }
+    all.push_back(std::move(roofs));
+  }
+  return all;
+}
+
+std::vector<Paragraph> simulator_error_sentences(const Context& context) {
+  // GPU names that share an error table are merged; algorithms as returned by error_group().
+  struct Simulated {
+    const analysis::PublishedErrors* errors = nullptr;
+    std::set<std::pair<std::string, Pass>> parts;
+  };
+  std::map<std::string, Simulated> simulated;
+  for (const Row row : context.table().rows()) {
+    if (!is_simulated(context.table().points().origin(row)) || !analysis::has_values(context.table().disposition(row)))
+      continue;
+    const analysis::Run& run = context.table().run(row);
+    const analysis::PublishedErrors* errors = analysis::validated_errors(run.limits);
+    const AttentionProblem problem = context.table().problem(row);
+    Simulated& group = simulated[errors != nullptr ? errors->device : run.device_name];
+    group.errors = errors;
+    group.parts.emplace(analysis::error_group(context.table().algorithm(row), problem.dtype), problem.pass);
+  }
+  std::set<std::string> not_validated;
+  std::vector<Paragraph> sentences;
+  for (const auto& [gpu, group] : simulated) {
+    const auto& [errors, parts] = group;
+    std::vector<std::string> known;
+    for (const auto& [algorithm, pass] : parts) {
+      const std::size_t before = known.size();
+      for (const std::string_view quantity : {"time", "dram_bytes"}) {
+        const analysis::ErrorRow* row = errors != nullptr ? errors->find(algorithm, pass, quantity) : nullptr;
+        if (row == nullptr) continue;
+        const std::string name =
+            quantity == "time" ? text(msg::report::median_time{}) : text(msg::report::dram_bytes{});
+        known.push_back(text(msg::report::error_of{.algorithm = algorithm,
+                                                   .half = row->half,
+                                                   .median = text(Share(row->median)),
+                                                   .p95 = text(Share(row->p95)),
+                                                   .pass = to_string(pass),
+                                                   .quantity = name}));
+      }
+      if (known.size() == before) not_validated.insert(fmt::format("{} {} ({})", algorithm, to_string(pass), gpu));
+    }
+    if (known.empty()) continue;
+    sentences.push_back(
+        plain_paragraph(msg::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
+  }
+  if (!not_validated.empty())
+    sentences.push_back(plain_paragraph(msg::report::errors_none{.what = join_texts(not_validated)}));
   return sentences;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 #include "messages/language.h"
 #include "messages/report.h"
 #include "profiler/plan/text.h"
-#include "profiler/report/writers.h"
+#include "profiler/report/document.h"
 
 namespace attnscope::report {
 namespace {
@@ -83,16 +84,12 @@ void write(std::string& out, const Paragraph& paragraph, std::string_view tag = 
 }
 
 std::string cell_of(const TableCell& cell, const analysis::Column& column) {
-  using analysis::ColumnKind;
-  using analysis::Tone;
-  std::string out = column.kind == ColumnKind::number     ? R"(<td class="n")"
-                    : column.kind == ColumnKind::sentence ? R"(<td class="w")"
-                                                          : "<td";
+  // In the order of ColumnKind and Tone.
+  static constexpr std::array<std::string_view, 3> starts{"<td", R"(<td class="n")", R"(<td class="w")"};
+  static constexpr std::array<std::string_view, 5> tones{"", "open", "", "better", "worse"};
+  std::string out(starts.at(static_cast<std::size_t>(column.kind)));
   out += cell.number ? fmt::format(R"( data-v="{}">)", *cell.number) : ">";
-  const std::string_view tone = cell.tone == Tone::better  ? "better"
-                                : cell.tone == Tone::worse ? "worse"
-                                : cell.tone == Tone::muted ? "open"
-                                                           : "";
+  const std::string_view tone = tones.at(static_cast<std::size_t>(cell.tone));
   std::string words = linked(cell.text, cell.row);
   // A verdict is below its interval.
   if (const std::size_t end = words.find("] "); end != std::string::npos) words.insert(end + 2, "<br>");

@@ -15,8 +15,8 @@
 #include "messages/compare.h"
 #include "messages/report.h"
 #include "profiler/compare/compared_settings.h"
-#include "profiler/curves/curve_labels.h"
-#include "profiler/curves/curve_values.h"
+#include "profiler/curves/curve_panels.h"
+#include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/report/report_parts.h"
@@ -259,12 +259,9 @@ Table overview_table(const Context& context, const Overview& overview) {
   analysis::SplitSettings settings = analysis::split_settings(points, rows);
   analysis::TableBuilder<Row> table(rows);
   for (const Field& setting : settings.varying) {
-    const bool number = analysis::setting_number(points, setting, rows.front()) && setting.role != FieldRole::tile;
-    table.add(
-        {.key = std::string(setting.name),
-         .title = text(setting.label()),
-         .kind = number ? analysis::ColumnKind::number : analysis::ColumnKind::text},
-        [&points, setting](Row row) { return analysis::Cell{.text = analysis::setting_text(points, setting, row)}; });
+    table.add(analysis::settings_column(points, setting, rows.front()), [&points, setting](Row row) {
+      return analysis::Cell{.text = analysis::setting_text(points, setting, row)};
+    });
   }
   const auto distinct = [&](auto of_row) {
     std::set<std::string> names;

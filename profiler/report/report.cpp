@@ -2,8 +2,10 @@
 #include "profiler/report/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -12,6 +14,7 @@
 #include "messages/report.h"
 #include "profiler/compare/compared_settings.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/report/document.h"
 #include "profiler/report/report_parts.h"
 
 namespace attnscope::report {
@@ -26,12 +29,41 @@ std::string devices_of(const Input& input) {
   return join_texts(names);
 }
 
-/// Returns the day of the last recording.
 std::string date_of(const Input& input) {
   constexpr std::size_t digits = 10;
   std::string last;
   for (const RunFacts& run : input.runs) last = std::max({last, run.started_at, run.finished_at});
   return last.substr(0, digits);
+}
+
+/// Keeps `most` evenly spaced marks, with both ends.
+template <class Item>
+void thin_out(std::vector<Item>& marks, std::size_t most) {
+  if (marks.size() <= most) return;
+  const double step = static_cast<double>(marks.size() - 1) / static_cast<double>(most - 1);
+  std::vector<Item> kept;
+  kept.reserve(most);
+  for (std::size_t k = 0; k < most; ++k)
+    kept.push_back(std::move(marks[static_cast<std::size_t>(std::lround(static_cast<double>(k) * step))]));
+  marks = std::move(kept);
+}
+
+/// `rows`: the lines or rows of a chart.
+template <class Rows>
+void limit_marks(Rows& rows, std::string& caption) {
+  constexpr std::size_t max_marks = 2000;
+  const auto count = [&] {
+    std::size_t marks = 0;
+    for (const auto& row : rows) marks += row.marks.size();
+    return marks;
+  };
+  const std::size_t all = count();
+  if (all <= max_marks) return;
+  for (auto& row : rows) {
+    std::ranges::stable_sort(row.marks, {}, [](const auto& mark) { return mark.x; });
+    thin_out(row.marks, max_marks / rows.size());
+  }
+  caption += " " + text(msg::report::marks_limited{.all = all, .shown = count()});
 }
 
 /// Moves the first figure to the first page and adds the sections.
@@ -65,6 +97,13 @@ void add_sections(const Context& context, const Request& request, Document& docu
   }
 }
 
+analysis::CurveSet curves_over(const Context& context, const analysis::Plot& plot, std::span<const analysis::Row> rows,
+                               analysis::Ordinate ordinate, bool residuals = false) {
+  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile, .sm_l2 = false, .residuals = residuals};
+  for (const analysis::Row row : rows) request.algorithms.insert(context.table().algorithm(row));
+  return analysis::build_curves(context.table(), rows, request);
+}
+
 }  // namespace
 
 Result<Document, Message> make_report(const Input& input, const Request& request) {
@@ -90,6 +129,20 @@ Result<Document, Message> make_report(const Input& input, const Request& request
   return document;
 }
 
+void limit_marks(Figure& figure) {
+  constexpr std::size_t max_lines = 40;  // labels at the line ends overlap beyond this
+  for (Chart& chart : figure.panels) {
+    if (auto* curves = std::get_if<LineChart>(&chart.picture)) {
+      if (const std::size_t all = curves->lines.size(); all > max_lines) {
+        curves->lines.resize(max_lines);
+        figure.caption += " " + text(msg::report::lines_limited{.all = all, .shown = max_lines});
+      }
+      limit_marks(curves->lines, figure.caption);
+    }
+    if (auto* strips = std::get_if<StripChart>(&chart.picture)) limit_marks(strips->rows, figure.caption);
+  }
+}
+
 const analysis::Plot* Context::plot(analysis::PlotKind kind) const {
   const analysis::Plot* most = nullptr;
   for (const analysis::Plot& each : plots) {
@@ -109,17 +162,6 @@ std::string Context::unplotted_note(analysis::PlotKind kind) const {
 std::string problem_text(const Context& context, std::span<const analysis::Row> rows) {
   return analysis::split_settings(context.table(), rows).common;
 }
-
-namespace {
-
-analysis::CurveSet curves_over(const Context& context, const analysis::Plot& plot, std::span<const analysis::Row> rows,
-                               analysis::Ordinate ordinate, bool residuals = false) {
-  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile, .residuals = residuals};
-  for (const analysis::Row row : rows) request.algorithms.insert(context.table().algorithm(row));
-  return analysis::build_curves(context.table(), rows, request);
-}
-
-}  // namespace
 
 std::vector<analysis::Row> shown_rows(const Context& context, const analysis::Plot& plot) {
   const analysis::PointTable& table = context.table();
@@ -192,9 +234,7 @@ void add_panels(Figure& figure, std::vector<LineChart> charts, const std::vector
 }
 
 std::string join_texts(const std::set<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
-  return all;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string origin_text(Provenance provenance) {
@@ -204,6 +244,47 @@ std::string origin_text(Provenance provenance) {
 std::string origin_text(Provenance provenance, bool throttled) {
   const std::string origin = origin_text(provenance);
   return throttled ? text(msg::report::origin_throttled{.origin = origin}) : origin;
+}
+
+void Paragraph::append(const Paragraph& more) {
+  if (!words.empty() && !more.words.empty()) words.push_back({" "});
+  words.insert(words.end(), more.words.begin(), more.words.end());
+}
+
+std::string Paragraph::text() const {
+  std::string all;
+  for (const LinkedText& each : words) all += each.text;
+  return all;
+}
+
+Table fill_table(const analysis::Table& result, std::string key, std::string caption) {
+  Table table{.key = std::move(key), .caption = std::move(caption), .columns = {}, .rows = {}};
+  for (const analysis::Column& column : result.columns) {
+    table.columns.push_back({.key = column.key, .title = column.title, .kind = column.kind});
+  }
+  for (std::size_t row = 0; row < result.rows; ++row) {
+    std::vector<TableCell>& cells = table.rows.emplace_back();
+    for (const analysis::Column& column : result.columns)
+      cells.push_back({column.cell(row), result.tone_of(column, row)});
+  }
+  return table;
+}
+
+Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links) {
+  Paragraph paragraph;
+  std::size_t end = text.size();
+  for (auto at_link = links.rbegin(); at_link != links.rend(); ++at_link) {
+    const LinkedText& link = *at_link;
+    const std::size_t size = link.text.size();
+    const std::size_t at = size == 0 || size > end ? std::string::npos : text.rfind(link.text, end - size);
+    if (at == std::string::npos) continue;
+    if (at + size < end) paragraph.words.push_back({text.substr(at + size, end - at - size)});
+    paragraph.words.push_back(link);
+    end = at;
+  }
+  if (end > 0) paragraph.words.push_back({text.substr(0, end)});
+  std::ranges::reverse(paragraph.words);
+  return paragraph;
 }
 
 }  // namespace attnscope::report

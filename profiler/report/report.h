@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report of points. Does not read or write files.
+// Report of points, and its files.
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "kernels/model/ceilings.h"
 #include "kernels/model/result.h"
 #include "profiler/compare/comparison.h"
+#include "profiler/files/output_file.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/points/point_table.h"
 #include "profiler/report/document.h"
@@ -86,5 +88,11 @@ inline constexpr std::size_t report_steps = 6;
 
 /// Fails if there are no points.
 [[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);
+
+/// Returns whether the extension is .html or .md.
+[[nodiscard]] bool is_report_name(const std::filesystem::path&);
+/// Writes NAME.html, or NAME.md with pictures and tables in NAME-figures next to it. Throws FileError and then leaves
+/// no partial files. Pre: is_report_name().
+void write_report(const Document&, const std::filesystem::path& output, OutputFile::ExistingFile);
 
 }  // namespace attnscope::report

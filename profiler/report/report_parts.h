@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profiler/compare/comparison_view.h"
@@ -35,7 +34,6 @@ struct Context {
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
   [[nodiscard]] bool is_baseline(analysis::Row row) const { return baseline.contains(table().run_index(row)); }
-  /// Returns whether rows are compared with the baseline.
   [[nodiscard]] bool has_pairs() const { return compared && !compared->candidates.empty(); }
   /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
   [[nodiscard]] std::string unplotted_note(analysis::PlotKind) const;
@@ -65,8 +63,6 @@ void add_overview(const Context&, Document&);
 
 /// Sentences on points without a result.
 [[nodiscard]] std::vector<Paragraph> failure_sentences(const Context&);
-/// Sentences on the factor between GPUs at the longest N that two of them share.
-[[nodiscard]] std::vector<Paragraph> device_sentences(const Context&, const analysis::Plot&);
 /// Sentences on the bottleneck of each series.
 [[nodiscard]] std::vector<Paragraph> bound_sentences(const Context&, const analysis::Plot&);
 /// Sentences on the published errors of simulated points.
@@ -77,7 +73,7 @@ void add_overview(const Context&, Document&);
 /// several.
 void add_panels(Figure&, std::vector<LineChart>, const std::vector<std::string>& names,
                 const std::function<std::string(const LineChart&)>& alt);
-/// Limits the lines and marks of line charts. The caption names the reduction.
+/// Limits lines and marks, so that a figure stays readable. The caption names the reduction.
 void limit_marks(Figure&);
 [[nodiscard]] std::vector<Table> appendix(const Context&);
 /// Adds tables of verdicts, for display and for export.

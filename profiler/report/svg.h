@@ -22,7 +22,7 @@ class Svg {
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   enum class Anchor { start, middle, end };
   void text(double x, double y, std::string_view words, Anchor, std::string_view classes = "t");
-  /// Draws the chart's title on one or two lines, truncated if too long; the caption has the full title.
+  /// Draws the chart's title, smaller and truncated if too long; the caption has the full title.
   void title(double x, const std::string& words);
   /// Text rotated by 90°, from bottom to top.
   void vertical_text(double x, double y, std::string_view words);

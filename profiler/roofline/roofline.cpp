@@ -2,16 +2,23 @@
 #include "profiler/roofline/roofline.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "kernels/model/device_rates.h"
 #include "kernels/model/pipeline_model.h"
+#include "messages/ceiling.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point.h"
 #include "profiler/predict/exploration.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 /// Key of the ceiling that a bound uses; empty for the tensor cores, which are measured per instruction. mma.sync
@@ -41,16 +48,8 @@ std::string_view ceiling_of(Bound bound, DType dtype) {
 
 /// Returns true if kernels for this type can be limited by the bound.
 bool is_bound_of(Bound bound, DType dtype) {
-  switch (bound) {
-    case Bound::mma_sync:
-    case Bound::wgmma:
-    case Bound::tensor:
-      return dtype != DType::fp32;
-    case Bound::fma:
-      return dtype == DType::fp32;
-    default:
-      return true;
-  }
+  if (bound == Bound::fma) return dtype == DType::fp32;
+  return dtype != DType::fp32 || (bound != Bound::mma_sync && bound != Bound::wgmma && bound != Bound::tensor);
 }
 
 std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::string_view name) {
@@ -218,17 +217,14 @@ class RooflineBuilder {
   }
 
   void add_series(const std::vector<Row>& rows) {
-    RooflineSeries series = series_of(rows.front());
+    RooflineSeries series{
+        .algorithm = table_.algorithm(rows.front()), .run = table_.run_index(rows.front()), .points = {}};
     const TileSelection fastest{.rule = TileSelection::Rule::fastest};
     for (const auto& [n, selected_rows] :
          select_rows(table_, rows, rows, fastest, position_by_length(table_, Ordinate::time))) {
       series.points.push_back(point_of(middle(selected_rows)));
     }
     report_.series.push_back(std::move(series));
-  }
-
-  [[nodiscard]] RooflineSeries series_of(Row row) const {
-    return {.algorithm = table_.algorithm(row), .run = table_.run_index(row), .points = {}};
   }
 
   [[nodiscard]] Row middle(std::vector<Row> rows) const {
@@ -308,18 +304,42 @@ class RooflineBuilder {
   RooflineReport report_;
 };
 
+/// Byte ceilings are capacities, not traffic.
+std::string ceiling_value_text(double value, std::string_view unit) {
+  return value_text(value, unit == "byte" ? "capacity" : unit);
+}
+
+std::string words_of(const Ceiling& ceiling) {
+  // NVML bit mask stored as a number; 0 means no reason.
+  constexpr double beyond_mask = 9e15;
+  if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < beyond_mask) {
+    const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
+    if (!reasons.empty()) return text(reasons);
+  }
+  return ceiling_value_text(ceiling.value, ceiling.unit);
+}
+
+Cell spread_cell(const Ceiling& ceiling) {
+  const auto spread = relative_spread(ceiling);
+  if (!spread) return {};
+  // Near zero a percentage is meaningless.
+  const bool in_percent = *spread <= 1;
+  return {.text = "±" + (in_percent ? text(Share(*spread))
+                                    : ceiling_value_text((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit)),
+          .number = spread};
+}
+
+/// Operand types of the tensor ceilings; mma.sync converts 8-bit operands to 16 bits.
+constexpr std::array tensor_ceilings{
+    std::pair{ceiling_key::mma_fp16, DType::fp16}, std::pair{ceiling_key::mma_bf16, DType::bf16},
+    std::pair{ceiling_key::wgmma_fp16, DType::fp16}, std::pair{ceiling_key::wgmma_bf16, DType::bf16},
+    std::pair{ceiling_key::wgmma_fp8, DType::fp8}};
+
 }  // namespace
 
 Bound bytes_bound(RooflineLevel level) {
-  switch (level) {
-    case RooflineLevel::dram:
-      return Bound::dram;
-    case RooflineLevel::sm_l2:
-      return Bound::l2;
-    case RooflineLevel::link:
-      break;
-  }
-  return Bound::link;
+  static_assert(static_cast<int>(RooflineLevel::link) == static_cast<int>(Bound::link));  // both begin with the levels
+  return static_cast<Bound>(level);
 }
 
 bool is_bandwidth_bound(Bound bound) {
@@ -327,15 +347,8 @@ bool is_bandwidth_bound(Bound bound) {
 }
 
 const ValueColumn& bytes_of(const PointTable& table, RooflineLevel level) {
-  switch (level) {
-    case RooflineLevel::dram:
-      return table.dram_traffic();
-    case RooflineLevel::sm_l2:
-      return table.values(metric_key::l2_sm_bytes);
-    case RooflineLevel::link:
-      break;
-  }
-  return table.values(metric_key::link_bytes);
+  if (level == RooflineLevel::dram) return table.dram_traffic();
+  return table.values(level == RooflineLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::link_bytes);
 }
 
 bool has_bytes(const PointTable& table, Row row) {
@@ -343,25 +356,9 @@ bool has_bytes(const PointTable& table, Row row) {
 }
 
 std::string_view to_string(Bound bound) {
-  switch (bound) {
-    case Bound::dram:
-      return "DRAM";
-    case Bound::l2:
-      return "L2";
-    case Bound::link:
-      return "link";
-    case Bound::mma_sync:
-      return to_string(MatrixInstruction::mma_sync);
-    case Bound::wgmma:
-      return to_string(MatrixInstruction::wgmma);
-    case Bound::tensor:
-      return "tensor cores";
-    case Bound::fma:
-      return "FMA";
-    case Bound::exp2:
-      return "exp2";
-  }
-  return {};
+  static constexpr std::array<std::string_view, all_bounds.size()> names{"DRAM",  "L2",           "link", "mma.sync",
+                                                                         "wgmma", "tensor cores", "FMA",  "exp2"};
+  return names.at(static_cast<std::size_t>(bound));
 }
 
 std::vector<Roof> make_rooflines(const DeviceLimits& limits, const KnownCeilings& known, DType dtype) {
@@ -410,6 +407,60 @@ std::vector<std::string> roofline_devices(const PointTable& table, std::span<con
 
 RooflineReport roofline(const PointTable& table, std::span<const Row> rows, const RooflineRequest& request) {
   return RooflineBuilder(table, request).build(rows);
+}
+
+Table ceiling_table(std::vector<CeilingRow> lines) {
+  using Line = CeilingRow;
+  TableBuilder<Line> table(std::move(lines));
+  // Values that were not measured are muted.
+  table.table().tone = table.of(
+      [](const Line& line) { return line.ceiling.source == CeilingSource::datasheet ? Tone::muted : Tone::plain; });
+  constexpr ColumnKind number = ColumnKind::number;
+  table.add({.key = "ceiling", .title = text(msg::ceiling::ceiling{})},
+            [](const Line& line) { return ceiling_label(*line.kind, line.ceiling.source); });
+  table.add({.key = "data", .title = text(msg::ceiling::data{}), .kind = number}, [](const Line& line) {
+    if (!line.kind->curve) return Cell{};
+    return Cell{.text = text(Capacity(line.ceiling.argument)), .number = line.ceiling.argument};
+  });
+  table.add({.key = "value", .title = text(msg::ceiling::value{}), .kind = number},
+            [](const Line& line) { return Cell{.text = words_of(line.ceiling), .number = line.ceiling.value}; });
+  table.add({.key = "spread", .title = text(msg::ceiling::spread{}), .kind = number},
+            [](const Line& line) { return spread_cell(line.ceiling); });
+  table.add({.key = "clock", .title = text(msg::ceiling::clock{}), .kind = number}, [](const Line& line) {
+    return line.clock_hz ? Cell{.text = text(Hertz(*line.clock_hz)), .number = line.clock_hz} : Cell{};
+  });
+  table.add({.key = "provenance", .title = text(msg::ceiling::provenance{})},
+            [](const Line& line) { return text(title(line.ceiling.source)); });
+  return std::move(table).take();
+}
+
+Table ceiling_data(std::span<const DatedCeilings> sets) {
+  struct Line {
+    const DatedCeilings* set;
+    const Ceiling* ceiling;
+  };
+  std::vector<Line> lines;
+  for (const DatedCeilings& set : sets) {
+    for (const Ceiling& each : set.ceilings) lines.push_back({&set, &each});
+  }
+  TableBuilder<Line> table(std::move(lines));
+  table.add({.key = "device_uuid"}, [](const Line& line) { return line.set->device_uuid; });
+  table.add({.key = "measured_at"}, [](const Line& line) { return line.set->measured_at; });
+  table.add({.key = "ceiling"}, [](const Line& line) { return line.ceiling->name; });
+  table.add({.key = "argument"}, [](const Line& line) { return line.ceiling->argument; });
+  table.add({.key = "value"}, [](const Line& line) { return line.ceiling->value; });
+  table.add({.key = "q1"}, [](const Line& line) { return line.ceiling->q1; });
+  table.add({.key = "q3"}, [](const Line& line) { return line.ceiling->q3; });
+  table.add({.key = "unit"}, [](const Line& line) { return line.ceiling->unit; });
+  table.add({.key = "provenance"}, [](const Line& line) { return to_string(line.ceiling->source); });
+  return std::move(table).take();
+}
+
+Message ceiling_label(const CeilingKind& kind, CeilingSource source) {
+  const auto* const of =
+      std::ranges::find_if(tensor_ceilings, [&](const auto& each) { return each.first == kind.key; });
+  if (source != CeilingSource::datasheet || of == tensor_ceilings.end()) return kind.label();
+  return msg::ceiling::tensor_peak{.dtype = to_string(of->second)};
 }
 
 }  // namespace attnscope::analysis

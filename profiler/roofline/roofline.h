@@ -12,11 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/attention.h"
 #include "kernels/model/ceilings.h"
 #include "kernels/model/kernel_work.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/points/point_table.h"
-#include "profiler/tilemap/tile_selection.h"
+#include "profiler/points/table.h"
+#include "profiler/tilemap/plot_list.h"
 
 namespace attnscope::analysis {
 
@@ -156,5 +158,19 @@ struct RooflineReport {
 
 /// Pre: rows of one problem except for N and tile. Skips failed points.
 [[nodiscard]] RooflineReport roofline(const PointTable&, std::span<const Row> rows, const RooflineRequest&);
+
+/// For display; lines from ceiling_rows().
+[[nodiscard]] Table ceiling_table(std::vector<CeilingRow>);
+
+struct DatedCeilings {
+  std::string device_uuid;
+  std::string measured_at;  ///< empty: never measured
+  std::vector<Ceiling> ceilings;
+};
+/// Machine-readable table in base units. `sets` must outlive it.
+[[nodiscard]] Table ceiling_data(std::span<const DatedCeilings>);
+
+/// Display name of a ceiling. Datasheet peaks of the tensor cores are not named after an instruction.
+[[nodiscard]] Message ceiling_label(const CeilingKind&, CeilingSource);
 
 }  // namespace attnscope::analysis

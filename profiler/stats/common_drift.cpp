@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/stats/common_drift.h"
+#include "profiler/stats/ratio_estimates.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,12 @@
 #include "profiler/stats/fit.h"
 
 #include <Eigen/Dense>
-#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "profiler/stats/sample_math.h"
 
 namespace attnscope {
 namespace {
@@ -24,12 +25,6 @@ std::vector<double> logs(std::span<const double> values) {
     result.push_back(std::log(value));
   }
   return result;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 double half_width(double standard_error, std::size_t degrees_of_freedom) {
@@ -64,13 +59,13 @@ std::optional<PowerLawFit> fit_power_law(std::span<const std::vector<double>> x,
   for (Eigen::Index k = 0; k < variables; ++k) {
     const std::vector<double> u = logs(x[static_cast<std::size_t>(k)]);
     if (u.size() != n) return std::nullopt;
-    means(k) = mean(u);
+    means(k) = analysis::mean_of(u);
     for (Eigen::Index i = 0; i < rows; ++i) a(i, k) = u[static_cast<std::size_t>(i)] - means(k);
   }
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
   qr.setThreshold(collinear_threshold);
   if (qr.rank() < variables) return std::nullopt;
-  const double v_mean = mean(v);
+  const double v_mean = analysis::mean_of(v);
   const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(v.data(), rows).array() - v_mean;
   const Eigen::VectorXd slopes = qr.solve(b);
   const Eigen::VectorXd off = b - (a * slopes);
@@ -87,10 +82,7 @@ std::optional<PowerLawFit> fit_power_law(std::span<const std::vector<double>> x,
     fit.exponents.push_back(slopes(k));
     fit.intervals.push_back(around(slopes(k), covariance(k, k)));
   }
-  const double constant = v_mean - slopes.dot(means);
-  const Interval interval = around(constant, 1 / static_cast<double>(n) + means.dot(covariance * means));
-  fit.coefficient = std::exp(constant);
-  fit.coefficient_interval = {std::exp(interval.low), std::exp(interval.high)};
+  fit.coefficient = std::exp(v_mean - slopes.dot(means));
   for (Eigen::Index i = 0; i < rows; ++i) {
     fit.residuals.push_back(std::expm1(off(i)));
     if (std::abs(fit.residuals.back()) > fit.worst()) fit.worst_point = static_cast<std::size_t>(i);

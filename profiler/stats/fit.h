@@ -21,7 +21,6 @@ struct PowerLawFit {
   std::vector<double> exponents;    ///< one per variable
   std::vector<Interval> intervals;  ///< 95%; infinite with zero degrees of freedom
   double coefficient = 0;
-  Interval coefficient_interval;
   std::vector<double> residuals;  ///< y / fit - 1 per point
   std::size_t worst_point = 0;    ///< index of the residual of largest magnitude
 

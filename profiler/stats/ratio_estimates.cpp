@@ -7,14 +7,12 @@
 #include <limits>
 #include <map>
 #include <numbers>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "profiler/stats/common_drift.h"
 #include "profiler/stats/recording_noise.h"
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/sample_math.h"
 #include "profiler/stats/variance_prior.h"
 
 namespace attnscope::analysis {
@@ -26,16 +24,6 @@ constexpr double min_log_variance = 1e-8;
 constexpr std::size_t min_rows_for_effects = 8;
 /// Common drift is removed if it reduces the variance of most rows to this share or less.
 constexpr double max_variance_ratio = 0.9;
-
-std::vector<double> logs_of(const std::vector<double>& values) {
-  std::vector<double> logs(values.size());
-  std::ranges::transform(values, logs.begin(), [](double value) { return std::log(value); });
-  return logs;
-}
-
-double mean_value(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -117,16 +105,10 @@ void assume_spread(const VarianceEstimate& seen, RatioEstimate& estimate) {
 
 using PointIndices = std::vector<std::size_t>;
 
-double sample_variance(const std::vector<double>& values, double mean) {
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
-}
-
 VarianceEstimate variance_of_mean(const std::vector<double>& values) {
   if (values.size() < 2) return {};
   const auto count = static_cast<double>(values.size());
-  return {.variance = sample_variance(values, mean_value(values)) / count, .dof = count - 1};
+  return {.variance = sample_variance(values, mean_of(values)) / count, .dof = count - 1};
 }
 
 /// Returns the variance of the log ratio from the samples of both sides. A side that states no spread is taken as one
@@ -184,8 +166,8 @@ PointIndices steady(std::span<const ComparedRow> rows, const PointIndices& place
     const std::size_t rounds = of_row.size();
     for (std::size_t k = 0; k < rounds; ++k) of_row[k] -= course[at + rounds + k] - course[at + k];
     at += 2 * rounds;
-    const double before = sample_variance(ratios[i], mean_value(ratios[i]));
-    if (sample_variance(of_row, mean_value(of_row)) <= max_variance_ratio * before) ++improved_rows;
+    const double before = sample_variance(ratios[i], mean_of(ratios[i]));
+    if (sample_variance(of_row, mean_of(of_row)) <= max_variance_ratio * before) ++improved_rows;
   }
   if (2 * improved_rows < timed.size()) return {};
   for (std::size_t i = 0; i < timed.size(); ++i) ratios[timed[i]] = std::move(steadied[i]);
@@ -201,7 +183,7 @@ void estimate_paired(std::span<const ComparedRow> rows, const PointIndices& plac
   for (std::size_t i = 0; i < places.size(); ++i) {
     RatioEstimate& estimate = estimates[places[i]];
     estimate.center = hodges_lehmann(ratios[i]);
-    estimate.mean = mean_value(ratios[i]);
+    estimate.mean = mean_of(ratios[i]);
     const double dof = ratios[i].size() < min_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
     found.push_back({.variance = dof > 0 ? sample_variance(ratios[i], estimate.mean) : 0, .dof = dof});
   }
@@ -280,7 +262,7 @@ UnitRow make_units(const ComparedRow& row, ValueMember values, bool of_recording
     means.reserve(recordings.size());
     for (const auto& [recording, own] : recordings) {
       const std::vector<double>& logs = own.logs;
-      const double of_recording = mean_value(logs);
+      const double of_recording = mean_of(logs);
       means.push_back(of_recording);
       mean += of_recording / static_cast<double>(recordings.size());
       all.at(other).push_back(subsampled(logs));

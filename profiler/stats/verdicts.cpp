@@ -2,13 +2,14 @@
 #include "profiler/stats/verdicts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "profiler/stats/ratio_estimates.h"
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/sample_math.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -28,25 +29,23 @@ double p_value_above(const RatioEstimate& estimate, double value, double bound) 
   return boost::math::cdf(boost::math::complement(standard_normal, t));
 }
 
-/// Two-sided quantiles, cached by degrees of freedom, which most rows share.
-class Quantiles {
+/// One-sided quantiles, cached by degrees of freedom and tail, which most rows share.
+class Tails {
  public:
-  explicit Quantiles(double level) : tail_(level / 2) {}
-
-  double of(double dof) {
-    if (!(dof < max_student_dof)) return boost::math::quantile(boost::math::complement(standard_normal, tail_));
-    const auto [place, first] = by_freedom_.try_emplace(dof);
-    if (first) place->second = boost::math::quantile(boost::math::complement(StudentT(dof), tail_));
+  double of(double dof, double tail) {
+    if (!(dof <= max_student_dof)) return boost::math::quantile(boost::math::complement(standard_normal, tail));
+    const auto [place, first] = known_.try_emplace({dof, tail});
+    if (first) place->second = boost::math::quantile(boost::math::complement(StudentT(dof), tail));
     return place->second;
   }
 
  private:
-  double tail_;
-  std::map<double, double> by_freedom_;
+  std::map<std::pair<double, double>, double> known_;
 };
 
-RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
-  const double half = estimate.error > 0 ? quantiles.of(estimate.dof) * estimate.error : 0;
+/// `level`: miss probability of the interval.
+RatioInterval ratio_of(const RatioEstimate& estimate, double level, Tails& tails) {
+  const double half = estimate.error > 0 ? tails.of(estimate.dof, level / 2) * estimate.error : 0;
   return {.ratio = std::exp(estimate.center),
           .interval = {.low = std::exp(std::min(estimate.mean - half, estimate.center)),
                        .high = std::exp(std::max(estimate.mean + half, estimate.center))},
@@ -86,19 +85,6 @@ double noncentral_t_tail(double t, double truth, double dof) {
   const double z = (t * (1 - 1 / (4 * dof)) - truth) / std::sqrt(1 + t * t / (2 * dof));
   return boost::math::cdf(boost::math::complement(standard_normal, z));
 }
-
-/// One-sided quantiles of Student's t, cached: all rows use the same few hundred.
-class Tails {
- public:
-  double of(double dof, double tail) {
-    const auto [place, first] = known_.try_emplace({dof, tail});
-    if (first) place->second = boost::math::quantile(boost::math::complement(StudentT(dof), tail));
-    return place->second;
-  }
-
- private:
-  std::map<std::pair<double, double>, double> known_;
-};
 
 /// Returns the power for a single row with this standard error, assuming that the estimated ratio is true.
 double test_power(double ratio, double margin, double error, double dof, double level, Tails& tails) {
@@ -161,19 +147,11 @@ double detectable_change(const RatioEstimate& estimate, double margin, double le
 }
 
 void check(const ComparedRow& row) {
+  const auto good = [](double value) { return std::isfinite(value) && value > 0; };
   for (const SideRounds* side : {&row.base, &row.other}) {
-    const std::size_t rounds = side->ns.size();
-    const auto good = [](double value) { return std::isfinite(value) && value > 0; };
-    if (rounds == 0 || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
-        (!side->cycles.empty() && side->cycles.size() != rounds) ||
-        (!row.paired && !row.exact && side->recordings.size() != rounds) ||
-        (!side->moments.empty() && side->moments.size() != rounds) ||
-        (!side->rounds.empty() && side->rounds.size() != rounds)) {
-      throw std::invalid_argument("invalid rounds: values must be positive and lists of equal length");
-    }
+    if (side->ns.empty() || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good))
+      throw std::invalid_argument("times and cycles of rounds must be positive and finite");
   }
-  if (row.paired && row.base.ns.size() != row.other.ns.size())
-    throw std::invalid_argument("paired sides must have equally many rounds");
 }
 
 /// `by_time`: the time alone, without clocks, would have decided.
@@ -193,59 +171,20 @@ double sign_p_value(const RatioEstimate& time, const RatioEstimate& cycles) {
 }  // namespace
 
 std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return "FASTER";
-    case Verdict::slower:
-      return "SLOWER";
-    case Verdict::same:
-      return "SAME";
-    case Verdict::ambiguous:
-      break;
-  }
-  return "UNDECIDED";
+  static constexpr std::array<std::string_view, 4> names{"FASTER", "SLOWER", "SAME", "UNDECIDED"};
+  return names.at(static_cast<std::size_t>(verdict));
 }
 
 std::string_view to_string(Undecided undecided) {
-  switch (undecided) {
-    case Undecided::few_rounds:
-      return "few-rounds";
-    case Undecided::apart:
-      return "separate-recordings";
-    case Undecided::spread:
-      return "spread";
-    case Undecided::clocks:
-      return "clocks";
-    case Undecided::computed:
-      return "computed";
-    case Undecided::noise:
-      return "noise";
-    case Undecided::not_validated:
-      return "not-validated";
-    case Undecided::decided:
-      break;
-  }
-  return "";
+  static constexpr std::array<std::string_view, 8> names{
+      "", "few-rounds", "separate-recordings", "spread", "clocks", "computed", "noise", "not-validated"};
+  return names.at(static_cast<std::size_t>(undecided));
 }
 
 std::string_view to_string(SpreadFloor floor) {
-  switch (floor) {
-    case SpreadFloor::of_rounds:
-      return "rounds";
-    case SpreadFloor::assumed_percent:
-      return "assumed";
-    case SpreadFloor::model_error_floor:
-      return "model";
-    case SpreadFloor::calibrated:
-      return "calibrated";
-    case SpreadFloor::few_samples:
-      return "samples";
-    case SpreadFloor::unknown:
-      return "unknown";
-    case SpreadFloor::none:
-      break;
-  }
-  return "";
+  static constexpr std::array<std::string_view, 7> names{"",      "rounds",     "assumed", "samples",
+                                                         "model", "calibrated", "unknown"};
+  return names.at(static_cast<std::size_t>(floor));
 }
 
 std::vector<std::size_t> analysis_rounds(std::size_t most) {
@@ -258,11 +197,6 @@ std::vector<std::size_t> analysis_rounds(std::size_t most) {
 
 std::size_t analysis_count(std::size_t most) {
   return analysis_rounds(most).size() + 1;
-}
-
-VerdictOptions per_analysis_options(VerdictOptions options, std::size_t looks) {
-  options.looks = looks;
-  return options;
 }
 
 std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
@@ -287,11 +221,10 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     if (rows[i].one_clock) clocked[i] = false;  // normalized times are proportional to cycles
     if (clocked[i]) confirmed[i] = std::max(change[i], sign_p_value(times[i], cycles[i]));
   }
-  const auto looks = static_cast<double>(options.looks);
-  const CorrectedTests changed = correct(confirmed, uncertain, options.level / looks);
-  const CorrectedTests alike = correct(same, uncertain, options.level / looks);
-  Quantiles quantiles(options.interval_level / looks);
-  Quantiles of_all(options.interval_level / looks / static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+  const double level = options.level / static_cast<double>(options.looks);
+  const double level_of_all = level / static_cast<double>(std::max<std::size_t>(rows.size(), 1));
+  const CorrectedTests changed = correct(confirmed, uncertain, level);
+  const CorrectedTests alike = correct(same, uncertain, level);
   Tails tails;
   std::vector<RowVerdict> verdicts(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -304,9 +237,9 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
       row.undecided = Undecided::not_validated;
       continue;
     }
-    row.time = ratio_of(times[i], quantiles);
-    if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
-    const Interval together = ratio_of(times[i], of_all).interval;
+    row.time = ratio_of(times[i], level, tails);
+    if (clocked[i]) row.cycles = ratio_of(cycles[i], level, tails);
+    const Interval together = ratio_of(times[i], level_of_all, tails).interval;
     row.certain_change = times[i].mean < 0 ? 1 - together.high : together.low - 1;
     row.steadied = times[i].steadied;
     row.one_clock = rows[i].one_clock;
@@ -315,7 +248,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.spread = times[i].spread;
     row.p_change = confirmed[i];
     row.p_same = same[i];
-    row.detectable = detectable_change(times[i], margin, options.level / looks, tails);
+    row.detectable = detectable_change(times[i], margin, level, tails);
     const double unnormalized = times[i].mean + rows[i].clock_shift;
     const bool inside = std::abs(unnormalized) <= margin;
     const bool beyond = !inside && (unnormalized < 0) == (times[i].mean < 0);

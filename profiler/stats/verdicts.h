@@ -147,17 +147,13 @@ inline constexpr double default_margin_unpaired = 0.015;
 
 struct VerdictOptions {
   double margin = default_margin_paired;  ///< relative; 0 < margin < 1
-  double level = 0.05;                    ///< false discovery rate of verdicts
-  /// Miss probability of an interval.
-  double interval_level = 0.05;
-  std::size_t looks = 1;  ///< number of interim analyses that share `level` and `interval_level`; > 0
+  double level = 0.05;                    ///< false discovery rate of verdicts, and miss probability of an interval
+  std::size_t looks = 1;                  ///< number of interim analyses that share `level`; > 0
 };
 
 /// Returns the rounds at which a sequential measurement is analyzed: 5, 10, 20, ... and `most`. Each interim analysis
-/// gets an equal share of both levels (Bonferroni), so that the overall error rates hold.
+/// gets an equal share of the level (Bonferroni), so that the overall error rates hold.
 [[nodiscard]] std::vector<std::size_t> analysis_rounds(std::size_t most);
-/// Returns options for each of `looks` interim analyses. Pre: looks > 0.
-[[nodiscard]] VerdictOptions per_analysis_options(VerdictOptions options, std::size_t looks);
 /// Returns the number of analyses of `attnscope ab` for at most this many rounds: the interim ones and one at the time
 /// limit.
 [[nodiscard]] std::size_t analysis_count(std::size_t most);
@@ -170,8 +166,8 @@ inline constexpr std::size_t max_recordings = 50;
 /// Half width of the interval with fewer than `min_rounds`.
 inline constexpr double assumed_spread = 0.05;
 
-/// Returns one verdict per row. Throws std::invalid_argument for a row with an empty side, mismatched lengths, or
-/// values that are not positive and finite.
+/// Returns one verdict per row. Throws std::invalid_argument for a row with an empty side, or values that are not
+/// positive and finite.
 [[nodiscard]] std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options = {});
 
 /// Returns the median of all pairwise means, each value with itself included. Pre: not empty.

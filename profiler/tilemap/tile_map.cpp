@@ -11,6 +11,8 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "messages/tile_map.h"
@@ -18,6 +20,7 @@
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -45,9 +48,7 @@ class TileMapBuilder {
         metric_(find_metric(request.shown.metric)),
         x_codes_(table.codes(*request.layout.x.facet)),
         y_codes_(table.codes(*request.layout.y.facet)),
-        times_(table.values(metric_key::time_median_ns)),
-        first_quartiles_(table.values(metric_key::time_q1_ns)),
-        third_quartiles_(table.values(metric_key::time_q3_ns)) {
+        times_(table.values(metric_key::time_median_ns)) {
     map_.shown = request.shown;
     map_.metric = request.shown.metric;
     map_.x.axis = request.layout.x;
@@ -68,13 +69,13 @@ class TileMapBuilder {
     RowsByCell rows_by_cell;
     for (const Row row : rows)
       rows_by_cell[{y_place_[y_codes_.codes[row]], x_place_[x_codes_.codes[row]]}].push_back(row);
-    for (const auto& [place, its] : rows_by_cell) fill({place.first, place.second}, its);
+    for (const auto& [place, its] : rows_by_cell) fill(place, its);
     check_flatness();
-    find_best(rows_by_cell);
+    find_best();
     find_plateau();
     if (request_.shown.as == Comparison::share_of_best) convert_to_shares();
     set_unit();
-    if (request_.layout.has_one_problem()) find_fastest(rows_by_cell);
+    if (request_.layout.has_one_problem()) find_fastest(given);
     return std::move(map_);
   }
 
@@ -134,18 +135,13 @@ class TileMapBuilder {
     std::vector<Row> shown;
     for (std::size_t group = 0; group < groups.size(); ++group) {
       for (const std::size_t i : groups[group]) {
-        if (group > 0) {
-          map_.hidden.push_back({candidates[i].run, static_cast<int>(candidates[i].rows.size())});
-          continue;
-        }
-        map_.shown_runs.push_back(candidates[i].run);
-        shown.insert(shown.end(), candidates[i].rows.begin(), candidates[i].rows.end());
+        (group > 0 ? map_.hidden : map_.shown_runs).push_back(candidates[i].run);
+        if (group == 0) shown.insert(shown.end(), candidates[i].rows.begin(), candidates[i].rows.end());
       }
     }
     for (const Candidate& asked : one_by_one) replace_cells(asked, shown);
-    std::ranges::sort(map_.shown_runs, [&](RunIndex a, RunIndex b) { return is_newer(table_, a, b); });
-    std::ranges::sort(map_.hidden,
-                      [&](const HiddenRun& a, const HiddenRun& b) { return is_newer(table_, a.run, b.run); });
+    for (std::vector<RunIndex>* runs : {&map_.shown_runs, &map_.hidden})
+      std::ranges::sort(*runs, [&](RunIndex a, RunIndex b) { return is_newer(table_, a, b); });
     std::ranges::sort(shown);
     return shown;
   }
@@ -240,10 +236,9 @@ class TileMapBuilder {
 
   void check_flatness() {
     std::vector<double> widths;
-    for (const auto& row : map_.cells) {
-      for (const TileCell& each : row) {
-        if (each.value && each.high > each.low) widths.push_back(each.high - each.low);
-      }
+    for (const TileMap::Place place : map_.places()) {
+      const TileCell& each = map_.at(place);
+      if (each.value && each.high > each.low) widths.push_back(each.high - each.low);
     }
     if (widths.empty()) return;
     map_.spread = summarize(widths)->median;
@@ -255,46 +250,36 @@ class TileMapBuilder {
     const double best = *cell(map_.best.front()).value;
     const bool less = map_.better == BetterDirection::less;
     if (best <= 0) return;
-    for (int row = 0; row < static_cast<int>(map_.y.size()); ++row) {
-      for (int column = 0; column < static_cast<int>(map_.x.size()); ++column) {
-        const auto value = cell({row, column}).value;
-        if (!value) continue;
-        if (less ? *value <= best * (1 + plateau_share) : *value >= best * (1 - plateau_share)) {
-          map_.plateau.push_back({row, column});
-        }
-      }
-    }
+    std::ranges::copy_if(map_.places(), std::back_inserter(map_.plateau), [&](TileMap::Place place) {
+      const auto value = map_.at(place).value;
+      return value && (less ? *value <= best * (1 + plateau_share) : *value >= best * (1 - plateau_share));
+    });
   }
 
   /// Converts values to percent of the best; cells have no value if the metric has no better direction.
   void convert_to_shares() {
     const bool less = map_.better == BetterDirection::less;
     std::optional<double> best;
-    for (const auto& line : map_.cells) {
-      for (const TileCell& each : line) {
-        if (!each.value || *each.value <= 0) continue;
-        if (!best || (less ? *each.value < *best : *each.value > *best)) best = each.value;
-      }
+    for (const TileMap::Place place : map_.places()) {
+      const std::optional<double>& value = map_.at(place).value;
+      if (value && *value > 0 && (!best || (less ? *value < *best : *value > *best))) best = value;
     }
     map_.minimum.reset();
     map_.maximum.reset();
-    for (auto& line : map_.cells) {
-      for (TileCell& each : line) {
-        if (!each.value) continue;
-        const double own = *each.value;
-        each.value.reset();
-        if (!best || map_.better == BetterDirection::neither || own <= 0 || each.low <= 0) continue;
-        const auto share = [&](double value) { return 100 * (less ? *best / value : value / *best); };
-        each.own = own;
-        each.over = best;
-        each.value = share(own);
-        each.low = share(each.low);
-        each.high = share(each.high);
-        if (each.low > each.high) std::swap(each.low, each.high);
-        if (each.provenance == Provenance::measured) each.provenance = Provenance::derived;
-        map_.minimum = std::min(map_.minimum.value_or(never), *each.value);
-        map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
-      }
+    for (const TileMap::Place place : map_.places()) {
+      TileCell& each = cell(place);
+      if (!each.value) continue;
+      const double own = *each.value;
+      each.value.reset();
+      if (!best || map_.better == BetterDirection::neither || own <= 0 || each.low <= 0) continue;
+      const auto share = [&](double value) { return 100 * (less ? *best / value : value / *best); };
+      each.own = own;
+      each.over = best;
+      each.value = share(own);
+      std::tie(each.low, each.high) = std::minmax({share(each.low), share(each.high)});
+      if (each.provenance == Provenance::measured) each.provenance = Provenance::derived;
+      map_.minimum = std::min(map_.minimum.value_or(never), *each.value);
+      map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
     }
     if (!map_.minimum) map_.flat = false;  // no cell has a value
     if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
@@ -307,73 +292,36 @@ class TileMapBuilder {
     if (share && map_.better != BetterDirection::neither) map_.better = BetterDirection::more;
   }
 
-  using RowsByCell = std::map<std::pair<int, int>, std::vector<Row>>;
+  using RowsByCell = std::map<TileMap::Place, std::vector<Row>>;
 
-  [[nodiscard]] double time_at(TileMap::Place place) { return times_.at(cell(place).row).value_or(never); }
-
-  void find_best(const RowsByCell& rows_by_cell) {
+  void find_best() {
     if (map_.better == BetterDirection::neither || map_.flat || map_.minimum == map_.maximum) return;
     // For a ratio to the model, neither direction is better.
     if (request_.shown.as == Comparison::over_model) return;
     const bool less = map_.better == BetterDirection::less;
-    std::optional<TileMap::Place> best;
-    for (const auto& [at, rows] : rows_by_cell) {
-      const TileMap::Place place{at.first, at.second};
-      const auto value = cell(place).value;
-      if (!value) continue;
-      const auto leader = best ? cell(*best).value : std::nullopt;
-      const bool ahead = !leader || (less ? *value < *leader : *value > *leader);
-      if (ahead || (*value == *leader && time_at(place) < time_at(*best))) best = place;
-    }
-    if (!best) return;
-    map_.best.push_back(*best);
-    const TileCell& leader = cell(*best);
-    for (const auto& [at, rows] : rows_by_cell) {
-      const TileMap::Place place{at.first, at.second};
-      const auto value = cell(place).value;
-      if (!value || place == *best) continue;
-      if (less ? *value <= leader.high : *value >= leader.low) map_.best.push_back(place);
-    }
-    std::stable_sort(map_.best.begin() + 1, map_.best.end(), [&](TileMap::Place a, TileMap::Place b) {
-      return less ? *cell(a).value < *cell(b).value : *cell(a).value > *cell(b).value;
+    std::vector<TileMap::Place> valued = map_.places();
+    std::erase_if(valued, [&](TileMap::Place place) { return !map_.at(place).value; });
+    if (valued.empty()) return;
+    const auto rank = [&](TileMap::Place place) { return less ? *map_.at(place).value : -*map_.at(place).value; };
+    const auto time = [&](TileMap::Place place) { return times_.at(map_.at(place).row).value_or(never); };
+    std::ranges::stable_sort(valued, {}, rank);
+    const TileMap::Place best = *std::ranges::min_element(
+        valued, {}, [&](TileMap::Place place) { return std::pair(rank(place), time(place)); });
+    const TileCell& leader = map_.at(best);
+    map_.best.push_back(best);
+    std::ranges::copy_if(valued, std::back_inserter(map_.best), [&](TileMap::Place place) {
+      const double value = *map_.at(place).value;
+      return place != best && (less ? value <= leader.high : value >= leader.low);
     });
   }
 
-  [[nodiscard]] std::optional<Row> median_time_row(const std::vector<Row>& rows) const {
-    std::vector<Row> timed;
-    std::ranges::copy_if(rows, std::back_inserter(timed),
-                         [&](Row row) { return has_values(table_.disposition(row)) && times_.has(row); });
-    if (timed.empty()) return {};
-    std::ranges::stable_sort(timed, [&](Row a, Row b) { return times_.value(a) < times_.value(b); });
-    return timed[(timed.size() - 1) / 2];
-  }
-
-  [[nodiscard]] bool are_times_equal(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
-    std::vector<double> widths;
-    double shortest = never;
-    double longest = 0;
-    for (const auto& [row, place] : timed) {
-      shortest = std::min(shortest, times_.value(row));
-      longest = std::max(longest, times_.value(row));
-      if (!first_quartiles_.has(row) || !third_quartiles_.has(row)) continue;
-      widths.push_back(third_quartiles_.value(row) - first_quartiles_.value(row));
-    }
-    return timed.size() > 1 && !widths.empty() && longest - shortest <= summarize(widths)->median;
-  }
-
-  void find_fastest(const RowsByCell& rows_by_cell) {
-    std::vector<std::pair<Row, TileMap::Place>> timed;
-    for (const auto& [at, rows] : rows_by_cell) {
-      if (const auto row = median_time_row(rows)) timed.push_back({*row, {at.first, at.second}});
-    }
-    if (timed.empty() || are_times_equal(timed)) return;
-    std::ranges::stable_sort(
-        timed, [&](const auto& a, const auto& b) { return times_.value(a.first) < times_.value(b.first); });
-    const Row leader = timed.front().first;
-    const double limit = std::max(times_.value(leader), third_quartiles_.at(leader).value_or(times_.value(leader)));
-    for (const auto& [row, place] : timed) {
-      if (times_.value(row) <= limit) map_.fastest.push_back(place);
-    }
+  void find_fastest(std::span<const Row> rows) {
+    const bool of_times = request_.shown == ValueSelection{.metric = std::string(metric_key::time_median_ns)};
+    map_.fastest =
+        of_times ? map_.best
+                 : build_map(table_, rows,
+                             {.layout = request_.layout, .shown = {.metric = std::string(metric_key::time_median_ns)}})
+                       .best;
   }
 
   const PointTable& table_;
@@ -386,10 +334,44 @@ class TileMapBuilder {
   std::vector<int> y_place_;
   std::set<std::int64_t> again_;  ///< cells where another run had a value
   const ValueColumn& times_;
-  const ValueColumn& first_quartiles_;
-  const ValueColumn& third_quartiles_;
   TileMap map_;
 };
+
+bool is_square_point(const PointSpec& point) {
+  return point.problem.n_q == point.problem.n_k;
+}
+
+/// With n_k on an axis and n_q not, square problems stay square.
+void follow_keys(const PointAxis& axis, PointSpec& point) {
+  if (axis.covers_field("n_k") && !axis.covers_field("n_q")) point.problem.n_q = point.problem.n_k;
+}
+
+void copy_known_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
+  const bool both_square = is_square_point(from) && is_square_point(to);
+  for (const std::string& name : axis.names) {
+    if (const attnscope::Field* field = attnscope::find_field(name)) {
+      field->restore(to, field->get(from));
+    } else {
+      const KnobValue* value = from.knobs.find(name);
+      to.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));  // 0 removes the knob
+    }
+  }
+  if (both_square) follow_keys(axis, to);
+}
+
+std::optional<Row> collected_row(const TileMap& map, bool column, int place) {
+  const auto count = static_cast<int>(column ? map.y.size() : map.x.size());
+  for (int i = 0; i < count; ++i) {
+    const TileCell& cell = map.at(column ? TileMap::Place{i, place} : TileMap::Place{place, i});
+    if (cell.disposition) return cell.row;
+  }
+  return std::nullopt;
+}
+
+/// Returns whether cells are configurations; false if an axis is the device.
+bool has_config_axes(const TileMap& map) {
+  return !map.empty() && !map.x.axis.names.empty() && !map.y.axis.names.empty();
+}
 
 }  // namespace
 
@@ -405,24 +387,27 @@ bool TileMap::has_plateau() const {
   return std::ranges::any_of(plateau, [&](Place place) { return std::ranges::find(best, place) == best.end(); });
 }
 
+std::vector<TileMap::Place> TileMap::places() const {
+  std::vector<Place> places;
+  for (int row = 0; row < static_cast<int>(y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(x.size()); ++column) places.push_back({row, column});
+  }
+  return places;
+}
+
 std::vector<Row> TileMap::rows() const {
   std::vector<Row> rows;
-  for (const auto& line : cells) {
-    for (const TileCell& cell : line) {
-      if (cell.disposition) rows.push_back(cell.row);
-    }
+  for (const Place place : places()) {
+    if (at(place).disposition) rows.push_back(at(place).row);
   }
   return rows;
 }
 
 std::optional<TileMap::Place> TileMap::index_of(Row point) const {
-  for (std::size_t row = 0; row < cells.size(); ++row) {
-    const auto found =
-        std::ranges::find_if(cells[row], [&](const TileCell& cell) { return cell.disposition && cell.row == point; });
-    if (found == cells[row].end()) continue;
-    return Place{static_cast<int>(row), static_cast<int>(found - cells[row].begin())};
-  }
-  return std::nullopt;
+  const std::vector<Place> all = places();
+  const auto found =
+      std::ranges::find_if(all, [&](Place place) { return at(place).disposition && at(place).row == point; });
+  return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 const MapLayout& tile_layout() {
@@ -443,16 +428,6 @@ void remove_tile_facets(std::vector<FacetPtr>& facets) {
   std::erase_if(facets, [&](const FacetPtr& facet) {
     return facet->key == "tile" || known_algorithms().find_knob(facet->key) != nullptr;
   });
-}
-
-int MapAxis::index_of(double number) const {
-  const auto found = std::ranges::find(values, number, &FacetValue::order);
-  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
-}
-
-int MapAxis::index_of(std::string_view id) const {
-  const auto found = std::ranges::find_if(values, [&](const FacetValue& value) { return value.id() == id; });
-  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
 }
 
 TileMap build_map(const PointTable& table, std::span<const Row> rows, const MapRequest& request) {
@@ -505,23 +480,14 @@ std::string place_text(const TileMap& map, TileMap::Place place) {
 }
 
 FastestTiles fastest_tiles(const TileMap& map) {
-  std::optional<TileMap::Place> fastest;
-  std::optional<TileMap::Place> next;
-  std::size_t timed = 0;
-  const auto is_faster = [&](double value, const std::optional<TileMap::Place>& than) {
-    return !than || value < *map.at(*than).value;
-  };
-  for (int row = 0; row < static_cast<int>(map.y.size()); ++row) {
-    for (int column = 0; column < static_cast<int>(map.x.size()); ++column) {
-      const TileMap::Place place{row, column};
-      const std::optional<double> value = map.at(place).value;
-      if (!value) continue;
-      ++timed;
-      if (is_faster(*value, fastest)) fastest = place;
-      if (slowdown(map, *value) > 1 + plateau_share && is_faster(*value, next)) next = place;
-    }
-  }
-  return {.fastest = *fastest, .next = next, .timed = timed};
+  std::vector<TileMap::Place> timed = map.places();
+  std::erase_if(timed, [&](TileMap::Place place) { return !map.at(place).value; });
+  std::ranges::stable_sort(timed, {}, [&](TileMap::Place place) { return *map.at(place).value; });
+  const auto next = std::ranges::find_if(
+      timed, [&](TileMap::Place place) { return slowdown(map, *map.at(place).value) > 1 + plateau_share; });
+  return {.fastest = timed.front(),
+          .next = next == timed.end() ? std::nullopt : std::optional(*next),
+          .timed = timed.size()};
 }
 
 Message headline(const TileMap& map) {
@@ -541,13 +507,14 @@ Message headline(const TileMap& map) {
 
 Message runs_text(const PointTable& table, const TileMap& map) {
   if (table.runs().size() < 2) return {};
-  std::vector<std::string> shown;
-  for (const RunIndex run : map.shown_runs) shown.push_back(table.runs()[run].title);
-  const std::string runs = fmt::format("{}", fmt::join(shown, ", "));
-  if (map.hidden.empty()) return msg::tile_map::shown_runs{.runs = runs};
-  std::vector<std::string> hidden;
-  for (const HiddenRun& run : map.hidden) hidden.push_back(table.runs()[run.run].title);
-  return msg::tile_map::hidden_runs{.hidden = fmt::format("{}", fmt::join(hidden, ", ")), .runs = runs};
+  const auto titles = [&](const std::vector<RunIndex>& runs) {
+    std::vector<std::string> words;
+    words.reserve(runs.size());
+    for (const RunIndex run : runs) words.push_back(table.runs()[run].title);
+    return fmt::format("{}", fmt::join(words, ", "));
+  };
+  if (map.hidden.empty()) return msg::tile_map::shown_runs{.runs = titles(map.shown_runs)};
+  return msg::tile_map::hidden_runs{.hidden = titles(map.hidden), .runs = titles(map.shown_runs)};
 }
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {
@@ -577,6 +544,21 @@ std::vector<PointAxis> varying_axes(const PointTable& table, std::span<const Row
     if (std::ranges::any_of(rows, differs)) varying.push_back(std::move(axis));
   }
   return varying;
+}
+
+std::optional<PointSpec> point_of(const PointTable& table, const TileMap& map, TileMap::Place place) {
+  if (!has_config_axes(map)) return std::nullopt;
+  const auto if_known_algorithm = [&](PointSpec point) {
+    return table.algorithms().find(point.algorithm) != nullptr ? std::optional(std::move(point)) : std::nullopt;
+  };
+  const TileCell& cell = map.at(place);
+  if (cell.disposition) return if_known_algorithm(table.spec(cell.row));
+  const auto of_column = collected_row(map, true, place.column);
+  const auto of_row = collected_row(map, false, place.row);
+  if (!of_column || !of_row) return std::nullopt;
+  PointSpec point = table.spec(*of_row);
+  copy_known_values(map.x.axis, table.spec(*of_column), point);
+  return if_known_algorithm(std::move(point));
 }
 
 }  // namespace attnscope::analysis

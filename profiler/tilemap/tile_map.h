@@ -12,6 +12,7 @@
 #include "kernels/model/io_model.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/point_spec.h"
 #include "profiler/points/facets.h"
 #include "profiler/points/point_table.h"
 
@@ -57,20 +58,11 @@ struct TileCell {
   bool again = false;                      ///< from an explorer run, and replaces another run's value
 };
 
-/// A run that is not shown because a newer one covers the same cells.
-struct HiddenRun {
-  RunIndex run = 0;
-  int points = 0;
-};
-
 struct MapAxis {
   PointAxis axis;
   std::vector<FacetValue> values;  ///< ascending
 
   [[nodiscard]] std::size_t size() const { return values.size(); }
-  /// Returns the index of a number, or of a value's ID; -1 if absent.
-  [[nodiscard]] int index_of(double number) const;
-  [[nodiscard]] int index_of(std::string_view id) const;
 };
 
 struct TileMap {
@@ -91,25 +83,26 @@ struct TileMap {
   struct Place {
     int row = 0;
     int column = 0;
-    bool operator==(const Place&) const = default;
+    auto operator<=>(const Place&) const = default;
   };
   BetterDirection better = BetterDirection::neither;  ///< direction of the metric in which values are better
   /// The best tile by the metric (the fastest in a tie), then all tiles within its interval. Empty if the metric has no
   /// better direction, all values are equal, or the map is flat.
   std::vector<Place> best;
-  /// The tile with the shortest median time, then all tiles within its interval, regardless of the metric shown. Empty
-  /// if times differ by no more than they scatter.
+  /// `best` of the map of times, regardless of the metric shown. Empty if the cells have different problems.
   std::vector<Place> fastest;
   /// Cells within plateau_share of the best value, including the best; empty if `best` is.
   std::vector<Place> plateau;
   int collected = 0;
   int ok = 0;
   std::vector<RunIndex> shown_runs;  ///< newest first
-  std::vector<HiddenRun> hidden;     ///< newest first
+  std::vector<RunIndex> hidden;      ///< runs that newer ones cover, newest first
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
   /// Returns whether the plateau has tiles that are not marked as best.
   [[nodiscard]] bool has_plateau() const;
+  /// Returns all places, row by row.
+  [[nodiscard]] std::vector<Place> places() const;
   [[nodiscard]] std::vector<Row> rows() const;
   [[nodiscard]] std::optional<Place> index_of(Row point) const;
   [[nodiscard]] const TileCell& at(Place place) const {
@@ -153,5 +146,9 @@ struct FastestTiles {
 [[nodiscard]] std::vector<Row> swept_rows(const PointTable&, std::span<const Row> rows,
                                           const MapLayout& = tile_layout());
 [[nodiscard]] std::vector<PointAxis> varying_axes(const PointTable&, std::span<const Row> rows);
+
+/// Returns the point of a cell: the collected one, or one composed from other points of its row and column. Returns
+/// nullopt if an axis is not a field or knob, or if the algorithm is unknown.
+[[nodiscard]] std::optional<PointSpec> point_of(const PointTable&, const TileMap&, TileMap::Place);
 
 }  // namespace attnscope::analysis

@@ -69,6 +69,14 @@ std::string unit_suffix(std::string_view unit, double value) {
   return std::string(unit);
 }
 
+std::string seconds_text(double value) {
+  if (!(std::abs(value) < 1e15)) return number_text(value) + " s";
+  const auto whole = static_cast<std::int64_t>(std::ceil(value));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
 /// Inserts a comma every three digits if there are five or more before the decimal point.
 std::string group_thousands(std::string digits) {
   const std::size_t first = digits.front() == '-' ? 1 : 0;
@@ -83,52 +91,14 @@ std::string group_thousands(std::string digits) {
 
 }  // namespace
 
-std::string text(Nanoseconds time) {
-  return scaled(time.value, durations);
-}
-
-std::string text(Seconds wait) {
-  if (!(std::abs(wait.value) < 1e15)) return number_text(wait.value) + " s";
-  const auto whole = static_cast<std::int64_t>(std::ceil(wait.value));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string text(Bytes traffic) {
-  return scaled(traffic.value, si_bytes);
-}
-
-std::string text(Capacity room) {
-  return scaled(room.value, iec_bytes);
-}
-
-std::string text(Elements count) {
-  return scaled(count.value, elements);
-}
-
-std::string text(Flops work) {
-  return scaled(work.value, flops);
-}
-
-std::string text(BytesPerSecond rate) {
-  return scaled(rate.value, byte_rates);
-}
-
-std::string text(FlopsPerSecond rate) {
-  return scaled(rate.value, flop_rates);
-}
-
-std::string text(Hertz clock) {
-  return scaled(clock.value, frequencies);
-}
-
-std::string text(Percent share) {
-  return number_text(share.value) + "%";
-}
-
-std::string text(Share share) {
-  return text(Percent(100 * share.value));
+std::string unit_text(double value, NumberUnit unit) {
+  // In the order of NumberUnit.
+  static constexpr std::array<std::span<const Step>, 7> steps{durations,  si_bytes,   iec_bytes,  elements,
+                                                              byte_rates, flop_rates, frequencies};
+  if (unit == NumberUnit::seconds) return seconds_text(value);
+  if (unit == NumberUnit::percent) return number_text(value) + "%";
+  if (unit == NumberUnit::share) return number_text(100 * value) + "%";
+  return scaled(value, steps.at(static_cast<std::size_t>(unit)));
 }
 
 std::string number_text(double value, int significant) {

@@ -3,7 +3,6 @@
 // significant digits by default.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,8 +12,22 @@
 
 namespace attnscope {
 
+/// Transferred bytes use powers of 1000, capacities powers of 1024. share: 0.05 = 5%; percent: 5 = 5%.
+enum class NumberUnit {
+  nanoseconds,
+  bytes,
+  capacity,
+  elements,
+  bytes_per_second,
+  flops_per_second,
+  hertz,
+  seconds,
+  percent,
+  share,
+};
+
 /// Number with a unit type; mixing units (seconds as nanoseconds) does not compile.
-template <class Unit>
+template <NumberUnit unit>
 struct UnitValue {
   double value = 0;
 
@@ -22,43 +35,26 @@ struct UnitValue {
   template <class Number>
   requires std::is_arithmetic_v<Number>
   constexpr explicit UnitValue(Number number) : value(static_cast<double>(number)) {}
-  auto operator<=>(const UnitValue&) const = default;
 };
 
-using Nanoseconds = UnitValue<struct NanosecondUnit>;
-using Seconds = UnitValue<struct SecondUnit>;
-using Bytes = UnitValue<struct ByteUnit>;         ///< transferred bytes (powers of 1000)
-using Capacity = UnitValue<struct CapacityUnit>;  ///< memory sizes (powers of 1024)
-using Elements = UnitValue<struct ElementUnit>;
-using Flops = UnitValue<struct FlopUnit>;
-using BytesPerSecond = UnitValue<struct ByteRateUnit>;
-using FlopsPerSecond = UnitValue<struct FlopRateUnit>;
-using Hertz = UnitValue<struct HertzUnit>;
-using Share = UnitValue<struct ShareUnit>;      ///< 0.05 = 5%
-using Percent = UnitValue<struct PercentUnit>;  ///< 5 = 5%
+using Nanoseconds = UnitValue<NumberUnit::nanoseconds>;
+using Bytes = UnitValue<NumberUnit::bytes>;
+using Capacity = UnitValue<NumberUnit::capacity>;
+using Elements = UnitValue<NumberUnit::elements>;
+using BytesPerSecond = UnitValue<NumberUnit::bytes_per_second>;
+using FlopsPerSecond = UnitValue<NumberUnit::flops_per_second>;
+using Hertz = UnitValue<NumberUnit::hertz>;
+using Seconds = UnitValue<NumberUnit::seconds>;
+using Percent = UnitValue<NumberUnit::percent>;
+using Share = UnitValue<NumberUnit::share>;
 
-/// "1.24 ms"
-[[nodiscard]] std::string text(Nanoseconds);
-/// "2 h 05 min", "1 min 20 s", "4 s"; rounded up to whole seconds.
-[[nodiscard]] std::string text(Seconds);
-/// "1.07 GB"
-[[nodiscard]] std::string text(Bytes);
-/// "227 KiB"
-[[nodiscard]] std::string text(Capacity);
-/// "10 M"
-[[nodiscard]] std::string text(Elements);
-/// "275 GFLOP"
-[[nodiscard]] std::string text(Flops);
-/// "4.80 TB/s"
-[[nodiscard]] std::string text(BytesPerSecond);
-/// "989 TFLOP/s"
-[[nodiscard]] std::string text(FlopsPerSecond);
-/// "1980 MHz"
-[[nodiscard]] std::string text(Hertz);
-/// "98.6%"
-[[nodiscard]] std::string text(Percent);
-/// "5%" for 0.05.
-[[nodiscard]] std::string text(Share);
+/// "1.24 ms", "1.07 GB", "227 KiB", "10 M", "4.80 TB/s", "989 TFLOP/s", "1980 MHz", "98.6%". Seconds: "2 h 05 min",
+/// "1 min 20 s", "4 s", rounded up to whole seconds.
+[[nodiscard]] std::string unit_text(double value, NumberUnit);
+template <NumberUnit unit>
+[[nodiscard]] std::string text(UnitValue<unit> number) {
+  return unit_text(number.value, unit);
+}
 
 /// "0.0123", "4.31", "12,300": no exponent from 0.001 to 1e9, digit groups from 10,000 on, no decimals for whole
 /// numbers, "–" for NaN and infinity.

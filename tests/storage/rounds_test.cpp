@@ -13,7 +13,7 @@
 
 #include "messages/report.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/writers.h"
+#include "profiler/report/document.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
 #include "storage/loaded_runs.h"

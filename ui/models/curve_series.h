@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_panels.h"
 #include "profiler/points/facets.h"
 #include "ui/runs/point_set.h"

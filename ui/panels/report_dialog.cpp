@@ -24,7 +24,7 @@
 #include "messages/report_dialog.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/points/point_query.h"
-#include "profiler/report/report_files.h"
+#include "profiler/report/report.h"
 #include "ui/process/save_file.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -221,7 +221,7 @@ std::optional<ReportOptions> ReportDialog::report_options() {
   if (file.isEmpty()) return refuse(qtext(msg::report_dialog::no_file{}));
   if (contains_measurements(report_options.output, report_options.sources))
     return refuse(qtext("{} contains measurements (use another file name)", file.toStdString()));
-  if (!is_report_name(report_options.output))
+  if (!report::is_report_name(report_options.output))
     return refuse(qtext("{}: unsupported report format (use .html or .md)", file.toStdString()));
   if (QFileInfo::exists(file) && confirmed_path_ != file) {
     confirmed_path_ = file;

@@ -7,7 +7,7 @@
 
 #include "messages/common.h"
 #include "messages/curves.h"
-#include "profiler/curves/curve_labels.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/facets.h"

@@ -7,7 +7,7 @@
 
 #include "profiler/metrics/point.h"
 #include "profiler/points/point_table.h"
-#include "profiler/tilemap/tile_selection.h"
+#include "profiler/tilemap/plot_list.h"
 #include "profiler/units/number_format.h"
 #include "storage/run_store.h"
 

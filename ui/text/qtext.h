@@ -21,8 +21,8 @@ template <class First, class... Rest>
 }
 
 /// Returns "1.24 ms", "227 KiB".
-template <class Unit>
-[[nodiscard]] QString qtext(UnitValue<Unit> amount) {
+template <NumberUnit unit>
+[[nodiscard]] QString qtext(UnitValue<unit> amount) {
   return QString::fromStdString(text(amount));
 }
 

@@ -14,7 +14,6 @@
 #include "messages/difference.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/compare/comparison.h"
-#include "profiler/compare/recordings.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/stats/recording_noise.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/compare/recordings.h"
+#include "profiler/compare/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

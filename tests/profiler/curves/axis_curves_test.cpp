@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of metrics over axes with their models, and comparisons of curve points.
-#include "profiler/curves/curve_axes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +7,10 @@
 #include <algorithm>
 
 #include "messages/ceiling.h"
-#include "profiler/curves/curve_values.h"
+#include "profiler/curves/curves.h"
 #include "profiler/points/problem_filter.h"
 #include "profiler/predict/modeled_values.h"
-#include "profiler/roofline/ceiling_table.h"
+#include "profiler/roofline/roofline.h"
 #include "tests/profiler/curves/curve_helpers.h"
 #include "tests/profiler/points/fixtures.h"
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "kernels/registry.h"
-#include "profiler/curves/curve_labels.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/curves/curve_helpers.h"
 

@@ -14,7 +14,7 @@
 
 #include "kernels/model/io_model.h"
 #include "messages/curves.h"
-#include "profiler/curves/curve_labels.h"
+#include "profiler/curves/curve_panels.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/units/number_format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/curves/l2_boundary.h"
 #include "kernels/registry.h"
+#include "profiler/curves/curves.h"
 
 #include <gtest/gtest.h>
 

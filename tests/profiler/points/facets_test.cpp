@@ -10,7 +10,7 @@
 
 #include "messages/field.h"
 #include "profiler/plan/fields.h"
-#include "profiler/tilemap/tile_selection.h"
+#include "profiler/tilemap/plot_list.h"
 #include "tests/kernels/facts_only_algorithm.h"
 #include "tests/profiler/points/fixtures.h"
 

@@ -9,7 +9,7 @@
 
 #include "messages/law.h"
 #include "profiler/curves/law_exponents.h"
-#include "profiler/roofline/ceiling_table.h"
+#include "profiler/roofline/roofline.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {

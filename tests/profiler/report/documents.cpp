@@ -44,9 +44,10 @@ std::vector<std::string> sentences(const Document& document) {
 }
 
 std::optional<Figure> figure(const Document& document, std::string_view id) {
-  const std::vector<const Figure*> all = document.figures();
-  const auto found = std::ranges::find(all, id, [](const Figure* each) { return std::string_view(each->id); });
-  return found == all.end() ? std::nullopt : std::optional(**found);
+  if (document.figure && document.figure->id == id) return document.figure;
+  const auto found = std::ranges::find_if(
+      document.sections, [&](const Section& section) { return section.figure && section.figure->id == id; });
+  return found == document.sections.end() ? std::nullopt : found->figure;
 }
 
 const std::vector<Line>& lines_of(const Figure& figure, std::size_t panel) {

@@ -39,10 +39,8 @@ Line line_of(std::size_t marks, double y = 1) {
   return line;
 }
 
-TEST(FigureLimits, KeepEndsAndExtremesOfManyMarks) {
-  std::vector<Line> lines{line_of(100'000), line_of(300), line_of(10)};
-  lines[0].marks[77'777].y = 9;
-  lines[0].marks[5].y = 0.1;
+TEST(FigureLimits, KeepEndsOfManyMarks) {
+  const std::vector<Line> lines{line_of(100'000), line_of(300), line_of(10)};
   Figure figure = figure_of(lines);
   limit_marks(figure);
   ASSERT_EQ(lines_of(figure).size(), 3U);
@@ -51,8 +49,6 @@ TEST(FigureLimits, KeepEndsAndExtremesOfManyMarks) {
   EXPECT_TRUE(std::ranges::is_sorted(kept, {}, &Mark::x));
   EXPECT_EQ(kept.front().x, 1);
   EXPECT_EQ(kept.back().x, 100'000);
-  EXPECT_EQ(std::ranges::max(kept, {}, &Mark::y).x, 77'778);
-  EXPECT_EQ(std::ranges::min(kept, {}, &Mark::y).x, 6);
   EXPECT_EQ(lines_of(figure)[2].marks.size(), 10U) << "a short line keeps all";
   EXPECT_THAT(figure.caption, ::testing::HasSubstr(text(msg::report::marks_limited{
                                   .all = 100'310, .shown = static_cast<std::int64_t>(count_marks(figure))})));
@@ -86,7 +82,7 @@ TEST(FigureLimits, StripsKeepBothEnds) {
     EXPECT_EQ(row.marks.front().x, 1);
     EXPECT_EQ(row.marks.back().x, 1 + 1e-5 * 4999);
   }
-  EXPECT_THAT(figure.caption, ::testing::HasSubstr(text(msg::report::strip_limited{.all = 20'000, .shown = 2000})));
+  EXPECT_THAT(figure.caption, ::testing::HasSubstr(text(msg::report::marks_limited{.all = 20'000, .shown = 2000})));
 }
 
 TEST(FigureLimits, LeaveOrdinaryFiguresUnchanged) {

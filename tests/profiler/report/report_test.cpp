@@ -14,8 +14,8 @@
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
+#include "profiler/report/document.h"
 #include "profiler/report/svg.h"
-#include "profiler/report/writers.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"
 #include "tests/message_matchers.h"
@@ -434,7 +434,9 @@ TEST(Report, AcceptsFailuresAndSinglePoints) {
   EXPECT_THAT(sentences(failures), Contains(HasSubstr("it fell")));
   EXPECT_EQ(documents::column(documents::table(failures, "points"), "origin").front(), "") << "nothing was measured";
   EXPECT_EQ(documents::column(documents::table(failures, "points"), "reason").front(), "it fell");
-  EXPECT_TRUE(failures.figures().empty());
+  EXPECT_FALSE(failures.figure.has_value());
+  EXPECT_TRUE(
+      std::ranges::none_of(failures.sections, [](const Section& section) { return section.figure.has_value(); }));
   EXPECT_EQ(failures.answer.text(), text(msg::report::no_result{}));
   const Document one = document_of({fixtures::ok_point(fixtures::spec("fa2", 1024))});
   EXPECT_THAT(to_html(one), AllOf(HasSubstr("id=\"row-1\""), HasSubstr("<details id=\"appendix\">")));
@@ -455,38 +457,6 @@ TEST(Report, CountsDifferBeyondSpread) {
     const Message bytes = make_message("{}*", text(documents::most_bytes()));
     EXPECT_EQ(matches(document_of(records).answer.text(), bytes), expected);
   }
-}
-
-TEST(Report, ComparesTwoGpus) {
-  const std::string validated = "NVIDIA H100 80GB HBM3";
-  const auto answer_of = [](double factor, const std::string& device) {
-    std::vector<PointRecord> played = fixtures::memory_wall(true);
-    for (PointRecord& record : played) {
-      for (KernelRecord& kernel : record.kernels) {
-        for (double& ns : kernel.samples_ns) ns *= factor;
-      }
-    }
-    fixtures::Points points(fixtures::memory_wall());
-    analysis::Run run = fixtures::run(Provenance::simulated, "played");
-    run.device_name = device;
-    run.limits = *find_gpu(device);
-    points.add(played, run);
-    return sentences(document_of(points));
-  };
-  const auto slower = [](const std::string& slow, const std::string& fast) {
-    return MatchesMessage(Message(msg::report::slower_there{.fast = fast,
-                                                            .fast_time = "*",
-                                                            .origin = "*",
-                                                            .place = "*",
-                                                            .ratio = "*",
-                                                            .series = "*",
-                                                            .slow = slow,
-                                                            .slow_time = "*"}));
-  };
-  const std::string simulated = text(msg::report::simulated_gpu{.device = "H100*"});
-  EXPECT_THAT(answer_of(3, validated), Contains(slower(simulated, "H200*")));
-  EXPECT_THAT(answer_of(1.02, validated), Not(Contains(slower("*", "*"))));
-  EXPECT_THAT(answer_of(3, "NVIDIA L40S"), Not(Contains(slower("*", "*"))));  // not validated
 }
 
 TEST(Report, ShowsMostFrequentReason) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/stats/clock_normalization.h"
+#include "profiler/stats/recording_noise.h"
 
 #include <gtest/gtest.h>
 

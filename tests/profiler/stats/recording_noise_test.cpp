@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/stats/clock_normalization.h"
 #include "profiler/stats/ratio_estimates.h"
 #include "profiler/stats/verdicts.h"
 

@@ -178,8 +178,7 @@ Tally simulate_until_decided(Setting setting, std::size_t trials, std::uint64_t 
   Tally tally;
   setting.rows = 1;
   const std::vector<std::size_t> looks = analysis::analysis_rounds(setting.rounds);
-  const analysis::VerdictOptions options =
-      analysis::per_analysis_options({}, corrected ? analysis::analysis_count(setting.rounds) : 1);
+  const analysis::VerdictOptions options = {.looks = corrected ? analysis::analysis_count(setting.rounds) : 1};
   for (std::size_t trial = 0; trial < trials; ++trial) {
     const Simulated simulated = simulate(setting, seed + 1000 * trial);
     analysis::RowVerdict verdict;

@@ -13,7 +13,6 @@
 #include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/points/problem_filter.h"
-#include "profiler/tilemap/map_points.h"
 #include "profiler/tilemap/tile_map.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -260,7 +259,7 @@ TEST(ExploredPoints, NewestLeadsIfAlone) {
   const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
   EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U));
   ASSERT_EQ(map.hidden.size(), 1U);
-  EXPECT_EQ(map.hidden[0].run, 0U);
+  EXPECT_EQ(map.hidden[0], 0U);
 }
 
 TEST(MapPoints, QueriesFollowKeys) {

@@ -9,7 +9,7 @@
 
 #include "messages/ceilings_page.h"
 #include "profiler/files/recorded_samples.h"
-#include "profiler/roofline/ceiling_table.h"
+#include "profiler/roofline/roofline.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/plain_table.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "profiler/compare/comparison_view.h"
-#include "profiler/compare/ratio_strip.h"
 #include "ui/models/result_model.h"
 #include "ui/pages/compare/side_axis.h"
 #include "ui/pages/error_note.h"

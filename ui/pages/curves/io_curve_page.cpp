@@ -10,7 +10,7 @@
 
 #include "kernels/algorithm.h"
 #include "messages/curve_page.h"
-#include "profiler/curves/curve_axes.h"
+#include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/modeled_values.h"
 #include "profiler/tilemap/plot_list.h"

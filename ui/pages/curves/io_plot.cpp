@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "messages/curve_plot.h"
-#include "profiler/curves/curve_axes.h"
-#include "profiler/curves/curve_labels.h"
 #include "profiler/curves/curve_panels.h"
+#include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/plots/axis_tickers.h"
