@@ -91,10 +91,11 @@ std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& op
   const SweepRounds rounds{.count = options.rounds, .seed = seed % (1ULL << 53U)};
   RecordedRounds recorded;
   RunObserver observer;
-  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts& counts) {
+  observer.on_point = [&, done = std::size_t{0}](std::size_t, const PointRecord& record) mutable {
     add_rounds(record, recorded);
-    progress(counts.done, std::max<std::size_t>(1, counts.total));
+    progress(++done, plan.points.size() * static_cast<std::size_t>(options.rounds));
   };
+  device.prepare(plan.points, cancel, {});
   const RunOutcome outcome = run_sweep(plan, device, measure, rounds, {}, observer, cancel);
   if (outcome.state == RunState::cancelled) return std::nullopt;
   if (outcome.state == RunState::device_lost) throw CommandError(ExitCode::error, outcome.reason);

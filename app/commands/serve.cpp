@@ -183,13 +183,10 @@ class Session {
     const SweepPlan plan{.preset = session_preset, .description = {}, .points = {request.spec}};
     bool answered = false;
     RunObserver observer;
-    observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
-      reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
-    };
     observer.on_point_started = [&](std::size_t, const PointSpec& spec) {
       reporter_.report(StartedEvent{.index = next_index_, .point = describe(spec), .id = request.id});
     };
-    observer.on_point = [&](std::size_t, const PointRecord& measured, const RunCounts&) {
+    observer.on_point = [&](std::size_t, const PointRecord& measured) {
       const PointRecord record = make_storable(measured);
       if (record.disposition == Disposition::cancelled) return;  // cancelled points are not stored
       PointEvent event = point_event(next_index_, store_.add_point(run_, next_index_, record), record);
@@ -202,6 +199,10 @@ class Session {
     };
     // Measures points one by one: measuring counters of several at once would save some tens of milliseconds each, but
     // delay the first.
+    worker_.device->prepare(plan.points, queue_.in_flight(),
+                            [this](std::size_t done, std::size_t total, const BuildReport& report) {
+                              reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
+                            });
     const RunOutcome outcome =
         run_sweep(plan, *worker_.device, options_.measure.options, {}, {}, observer, queue_.in_flight());
     lost_ = outcome.state == RunState::device_lost;
