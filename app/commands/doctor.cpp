@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -16,12 +14,11 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/run_files.h"
-#include "app/status_line.h"
 #include "app/sweep_options.h"
-#include "app/workers.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
@@ -77,23 +74,20 @@ void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   });
 }
 
-/// Called with the number of points done and planned.
-using Progress = std::function<void(std::size_t done, std::size_t total)>;
-
 /// Measures the sweep once; nullopt if cancelled, because the noise floor needs complete recordings.
-std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth,
-                                          const Progress& progress, const CancelToken& cancel) {
+std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth, StatusLine& line,
+                                          const CancelToken& cancel) {
   const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
   MeasureOptions measure;
   measure.counters = false;
   measure.verify = nth == 0;
-  const auto seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  const SweepRounds rounds{.count = options.rounds, .seed = seed % (1ULL << 53U)};
+  const SweepRounds rounds{.count = options.rounds, .seed = new_order_seed()};
   RecordedRounds recorded;
+  const std::size_t total = plan.points.size() * static_cast<std::size_t>(options.rounds);
   RunObserver observer;
   observer.on_point = [&, done = std::size_t{0}](std::size_t, const PointRecord& record) mutable {
     add_rounds(record, recorded);
-    progress(++done, plan.points.size() * static_cast<std::size_t>(options.rounds));
+    line.show(format_text("Recording {}/{}: {}%", nth + 1, options.recordings, 100 * ++done / total));
   };
   device.prepare(plan.points, cancel, {});
   const RunOutcome outcome = run_sweep(plan, device, measure, rounds, {}, observer, cancel);
@@ -107,9 +101,6 @@ Recordings measured(const NoiseOptions& options) {
   Recordings recordings;
   StatusLine line;
   for (int nth = 0; nth < options.recordings; ++nth) {
-    const Progress progress = [&](std::size_t done, std::size_t total) {
-      line.show(format_text("Recording {}/{}: {}%", nth + 1, options.recordings, 100 * done / total));
-    };
     std::unique_ptr<Device> device;
     try {
       device = open_child_device(executable_path, options.device, cancel);
@@ -121,16 +112,12 @@ Recordings measured(const NoiseOptions& options) {
       throw CommandError(ExitCode::usage, "simulated devices have no noise: all recordings are equal (set --device)");
     recordings.device = device->info();
     recordings.environment = device->environment();
-    std::optional<RecordedRounds> whole = record_once(*device, options, nth, progress, cancel);
+    std::optional<RecordedRounds> whole = record_once(*device, options, nth, line, cancel);
     if (!whole) break;
     recordings.all.push_back(std::move(*whole));
   }
   line.clear();
   return recordings;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.2g}", 100 * share);
 }
 
 void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
@@ -146,7 +133,8 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
       "percentile {}%.",
       noise.recordings, noise.rounds, grouped(noise.points.size()), recordings.device.limits.name,
       recordings.environment.driver_version, one_clock ? "times normalized to one SM clock" : "times as measured",
-      percent(spreads[spreads.size() / 2]), percent(spreads[spreads.size() * 95 / 100]));
+      fmt::format("{:.2g}", 100 * spreads[spreads.size() / 2]),
+      fmt::format("{:.2g}", 100 * spreads[spreads.size() * 95 / 100]));
   std::cout << text(found) << '\n';
 }
 
@@ -227,12 +215,8 @@ Action add_doctor(CLI::App& command) {
       .add_option("-o,--output", measured.output,
                   "Output file; with --noise, an .attnscope file to which the noise floor is added")
       ->type_name("FILE");
-  command.add_option("--recordings", measured.recordings, "Recordings for --noise")
-      ->check(CLI::Range(4, 100))
-      ->capture_default_str();
-  command.add_option("--rounds", measured.rounds, "Rounds per recording for --noise")
-      ->check(CLI::Range(3, 1000))
-      ->capture_default_str();
+  add_number_option(command, "--recordings", measured.recordings, 4, 100, "Recordings for --noise");
+  add_number_option(command, "--rounds", measured.rounds, 3, 1000, "Rounds per recording for --noise");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {
     command.get_option(name)->needs(noise);
   }

@@ -54,14 +54,11 @@ struct BuildOptions {
 
 /// Returns a GPU of that architecture; its limits decide which configurations are compiled.
 const DeviceLimits& limits_of(const std::string& arch) {
+  std::set<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) {
     const std::string own = fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
     if (arch == own || arch == own + "a") return limits;
-  }
-  std::set<std::string> known;
-  for (const DeviceLimits& limits : known_gpus()) {
-    known.insert(
-        fmt::format("sm_{}{}{}", limits.compute_major, limits.compute_minor, limits.compute_major == 9 ? "a" : ""));
+    known.insert(own + (limits.compute_major == 9 ? "a" : ""));
   }
   throw CommandError(ExitCode::usage, "--arch {}: no known GPU of this architecture; available: {} (or set --gpu)",
                      arch, fmt::join(known, ", "));

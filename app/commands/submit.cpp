@@ -16,7 +16,7 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/python/child_program.h"
+#include "app/python/python_kernels.h"
 #include "profiler/files/file_system.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"
@@ -207,13 +207,12 @@ Action add_submit(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<SubmitOptions>();
   command.add_option("--shards", options->shards, "Number of shards; each is one array task")
       ->required()
-      ->check(CLI::Range(1, max_shards));
+      ->check(number_in_range(1, max_shards));
   command.add_option("-o,--output", options->output, "File of the merged run, in a folder shared by all nodes")
       ->type_name("FILE")
       ->required();
-  command.add_option("--sbatch-timeout", options->timeout_seconds, "Time limit for each call of sbatch in seconds")
-      ->check(number_in_range(0.001, 86400.0))
-      ->capture_default_str();
+  add_number_option(command, "--sbatch-timeout", options->timeout_seconds, 0.001, 86'400,
+                    "Time limit for each call of sbatch in seconds");
   command.add_flag("--dry-run", options->dry_run, "Print the job scripts without queuing them");
   command.allow_extras();
   const auto dashes =
