@@ -48,130 +48,122 @@ constexpr std::string_view exit_codes =
     "  5  incomplete: cancelled, or some points or rows failed";
 
 struct CommandHelp {
-  std::string_view command;  ///< name as in "kernels build"; empty for the program
+  std::string_view command;
   std::string_view summary;  ///< one sentence
   std::array<std::string_view, 2> examples;
 };
 
 constexpr auto commands = std::to_array<CommandHelp>({
-    {"",
+    {"attnscope",
      "Measure the memory traffic of attention kernels on a GPU and compare it with theory.",
      {"attnscope collect --preset quick -o quick.attnscope", "attnscope report quick.attnscope -o quick.html"}},
-    {"doctor",
+    {"attnscope doctor",
      "Check the GPU, driver, compiler and counters, and suggest fixes.",
      {"attnscope doctor", "attnscope doctor --noise -o noise.attnscope"}},
-    {"collect",
+    {"attnscope collect",
      "Measure a sweep on a GPU or a simulated GPU and store it in an .attnscope file.",
      {"attnscope collect --preset quick -o quick.attnscope",
       "attnscope collect -a \"N=[1024,2048]\" -a d=128 --device simulated -o sweep.attnscope"}},
-    {"verify",
+    {"attnscope verify",
      "Check the outputs of every kernel against a float64 reference on a GPU.",
      {"attnscope verify --quick", "attnscope verify --algorithms fa2,fa3 -o verify.csv"}},
-    {"model",
+    {"attnscope model",
      "Print modeled bytes, occupancy and predicted times of a sweep without a GPU.",
      {"attnscope model -a \"N=[1024,4096]\" -a d=128 --algorithms naive,fa2",
       "attnscope model --gpu A100 -a N=4096 -a d=64 --algorithms fa2 -o model.csv"}},
-    {"ceilings",
+    {"attnscope ceilings",
      "Measure bandwidth, throughput and latency limits of a GPU, or show stored ones.",
      {"attnscope ceilings -o ceilings.attnscope", "attnscope ceilings --device simulated"}},
-    {"kernels",
+    {"attnscope kernels",
      "List the algorithms, compile their kernels, or create a user-defined kernel.",
      {"attnscope kernels", "attnscope kernels --format json"}},
-    {"kernels build",
+    {"attnscope kernels build",
      "Compile the kernels of a sweep into the cache; needs no GPU.",
      {"attnscope kernels build --preset quick --arch sm_90a",
       "attnscope kernels build -a N=4096 -a d=128 --algorithms fa2 --arch sm_80"}},
-    {"kernels new",
+    {"attnscope kernels new",
      "Create a folder with a working user-defined kernel and its manifest.",
      {"attnscope kernels new my-kernel", "attnscope kernels new my-kernel --library -o experiments"}},
-    {"launch",
+    {"attnscope launch",
      "Launch the kernels of one point on a GPU, for use under a profiler.",
      {"attnscope launch algorithm=fa2 N=4096 d=128",
       "ncu -k regex:attn_fa2 attnscope launch algorithm=fa2 N=4096 d=128 --repeat 1"}},
-    {"worker",
+    {"attnscope worker",
      "Measure points for a supervisor that sends requests on stdin; started by collect.",
      {"attnscope worker --device 0", "ssh gpubox attnscope worker --device gpu"}},
-    {"export",
+    {"attnscope export",
      "Export recorded points as CSV or JSON, or copy runs into one compact file.",
      {"attnscope export quick.attnscope -o points.csv",
       "attnscope export quick.attnscope sweep.attnscope -o all.attnscope"}},
-    {"import",
+    {"attnscope import",
      "Import measurements of other programs from JSON, CSV or Nsight Compute tables.",
      {"attnscope import points.csv -o imported.attnscope",
       "attnscope import ncu.csv --algorithm mine -a N=4096 -a d=128 --preview"}},
-    {"paper",
+    {"attnscope paper",
      "Compare runs of the preset `paper` with Fig. 2 of the FlashAttention paper.",
      {"attnscope paper", "attnscope paper -o paper.csv"}},
-    {"law",
+    {"attnscope law",
      "Fit how counted bytes grow with N, d and M, and compare with each algorithm's law.",
      {"attnscope law", "attnscope law --filter algo:fa2 -o law.json"}},
-    {"scaling",
+    {"attnscope scaling",
      "Compare sequences shared by several GPUs with one GPU: efficiency and exposed copies.",
      {"attnscope scaling gpus.attnscope", "attnscope scaling gpus.attnscope -o scaling.csv"}},
-    {"lesson",
+    {"attnscope lesson",
      "Write the lesson, homework or the lecturer's plan as HTML, and grade homework.",
      {"attnscope lesson export -o lesson", "attnscope lesson export --lang zh -o lesson-zh"}},
-    {"lesson export",
+    {"attnscope lesson export",
      "Write the lesson as self-contained HTML pages, one per language.",
      {"attnscope lesson export -o lesson", "attnscope lesson export --seed 7 -o lesson-7"}},
-    {"lesson homework",
+    {"attnscope lesson homework",
      "Write a page of questions and claims without answers, with a code to hand in.",
      {"attnscope lesson homework --seed 17 -o homework-17.html",
       "attnscope lesson homework --seed 18 --lang zh -o homework-18.html"}},
-    {"lesson grade",
+    {"attnscope lesson grade",
      "Grade hand-in codes of homework, or show the key.",
      {"attnscope lesson grade --seed 17", "attnscope lesson grade --seed 17 --csv -o key.csv"}},
-    {"lesson plan",
+    {"attnscope lesson plan",
      "Write the lecturer's plan of 45 minutes as a printable page.",
      {"attnscope lesson plan -o plan.html", "attnscope lesson plan --lang zh -o plan.html"}},
-    {"lesson texts",
+    {"attnscope lesson texts",
      "Write all texts of the lesson as Markdown and JSON files for editing.",
      {"attnscope lesson texts -o my-texts", "attnscope lesson texts -o my-texts --force"}},
-    {"compare",
+    {"attnscope compare",
      "Compare recorded points of a baseline and a candidate, with confidence intervals.",
      {"attnscope compare before.attnscope --candidate after.attnscope --fail-on-regression 5%",
       "attnscope compare quick.attnscope:algo:fa1 --candidate quick.attnscope:algo:fa2"}},
-    {"ab",
+    {"attnscope ab",
      "Measure two points, or two builds, in interleaved rounds until the verdict is clear.",
      {"attnscope ab N=1024 d=128 --baseline algorithm=fa1 --candidate algorithm=fa2",
       "attnscope ab --baseline-program ./attnscope-old --preset quick -o builds.attnscope"}},
-    {"report",
+    {"attnscope report",
      "Write a report of recorded points as HTML or Markdown.",
      {"attnscope report quick.attnscope -o quick.html",
       "attnscope report quick.attnscope sweep.attnscope --title \"Two sweeps\" -o sweeps.md"}},
-    {"info",
+    {"attnscope info",
      "Show the runs, devices and ceilings in an .attnscope file.",
      {"attnscope info quick.attnscope", "attnscope info quick.attnscope --filter algo:fa2 --format json"}},
-    {"edit",
+    {"attnscope edit",
      "Name, tag, annotate, hide or delete runs of an .attnscope file.",
      {"attnscope edit quick.attnscope --run 1 --name baseline --tag h200", "attnscope edit quick.attnscope --list"}},
-    {"merge",
+    {"attnscope merge",
      "Merge .attnscope files and shards into a new file.",
      {"attnscope merge quick.attnscope sweep.attnscope -o merged.attnscope",
       "attnscope merge shards/*.attnscope -o whole.attnscope --skip-damaged"}},
-    {"submit",
+    {"attnscope submit",
      "Queue a sweep as a Slurm job array, with options of collect and, after --, of sbatch.",
      {"attnscope submit --shards 2 -o wall.attnscope --preset quick --dry-run",
       "attnscope submit --shards 8 -o wall.attnscope --preset memory-wall -- --gres=gpu:1"}},
-    {"check",
+    {"attnscope check",
      "Verify the checksums of .attnscope files.",
      {"attnscope check quick.attnscope", "attnscope check quick.attnscope sweep.attnscope --format json"}},
-    {"help",
+    {"attnscope help",
      "Print a document: installation, tutorial, reference, axes, presets.",
      {"attnscope help reference", "attnscope help axes"}},
 });
 
-/// "kernels build"; empty for the program.
-std::string help_key(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  if (parent == nullptr) return {};
-  const std::string before = help_key(*parent);
-  return before.empty() ? command.get_name() : before + " " + command.get_name();
-}
-
 const CommandHelp& help_of(const CLI::App& command) {
-  const auto* const found = std::ranges::find(commands, help_key(command), &CommandHelp::command);
-  if (found == commands.end()) throw std::logic_error("no help for command " + help_key(command));
+  const auto* const found = std::ranges::find(commands, attnscope::path_of(command), &CommandHelp::command);
+  if (found == commands.end()) throw std::logic_error("no help for command " + command.get_name());
   return *found;
 }
 
@@ -277,11 +269,6 @@ const CLI::App& command_of(const CLI::App& app) {
   return *command;
 }
 
-std::string path_of(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
-}
-
 Message unknown_argument(const CLI::App& command, const std::string& argument) {
   std::vector<std::string> known;
   if (argument.starts_with('-')) {
@@ -356,7 +343,7 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
     return ended(ExitCode::ok);
   }
   const Message reason = unknown.empty() ? reason_of(command, error) : unknown_argument(command, unknown.front());
-  return fail(ExitCode::usage, attnscope::format_text("{} (see `{} --help`)", reason, path_of(command)));
+  return fail(ExitCode::usage, attnscope::format_text("{} (see `{} --help`)", reason, attnscope::path_of(command)));
 }
 
 using Commands = std::vector<std::pair<CLI::App*, Action>>;

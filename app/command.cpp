@@ -67,6 +67,11 @@ CLI::Validator number_in_range(double least, double most) {
           range};
 }
 
+std::string path_of(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
+}
+
 void require_path_exists(const std::filesystem::path& place) {
   std::error_code error;
   if (std::filesystem::exists(place, error)) return;

@@ -103,6 +103,9 @@ void reject_empty_values(CLI::App& command);
 /// Adds --lang; `language` holds the default.
 void add_language_option(CLI::App& command, std::string& language, const std::string& help);
 
+/// "attnscope kernels build".
+[[nodiscard]] std::string path_of(const CLI::App& command);
+
 /// "unknown option '--presett'; did you mean --preset?" or "unknown algorithm 'fa9'; available: naive, fa1".
 [[nodiscard]] Message unknown_name_message(std::string_view kind, std::string_view name,
                                            std::span<const std::string> known);

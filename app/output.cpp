@@ -27,11 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string path_of(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : path_of(*parent) + "-" + command.get_name();
-}
-
 bool is_regular_or_missing(const fs::path& file) {
   std::error_code error;
   return !fs::exists(file, error) || fs::is_regular_file(file, error);
@@ -96,6 +91,7 @@ void write_json(std::ostream& out, const nlohmann::ordered_json& document) {
 
 void Output::add_to(CLI::App& command, const Words& words, File file) {
   command_ = path_of(command);
+  std::ranges::replace(command_, ' ', '-');
   word_ = words.front();
   formats_ = words;
   const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
@@ -132,22 +128,17 @@ void Output::exclude_option(CLI::Option* other) {
 
 void Output::choose_format() {
   const std::string suffix = fs::path(file_).extension().string();
-  if (file_.empty() || suffix.empty() || !is_regular_or_missing(file_)) return;
+  if (file_.empty() || suffix.empty() || suffix == ".attnscope" || !is_regular_or_missing(file_)) return;
   const std::string format = format_of_suffix(suffix, formats_);
   if (format == word_) return;
-  if (!format.empty() && !format_given_) {
-    word_ = format;
-    return;
-  }
-  static const Words known{".txt",  ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".xml",
-                           ".html", ".htm",  ".md",  ".pdf", ".png", ".svg",  ".xlsx"};
-  const bool of_another = !format.empty() || std::ranges::find(known, suffix) != known.end();
-  if (format_given_ && of_another)
+  if (format_given_ && !format.empty())
     throw CommandError(ExitCode::usage, "{}: the suffix does not match --format {} (rename the file of -o)", file_,
                        word_);
-  if (!format_given_ && suffix != ".attnscope")
+  if (format_given_) return;
+  if (format.empty())
     throw CommandError(ExitCode::usage, "{}: no format with this suffix; available: {} (choose one with --format)",
                        file_, fmt::join(formats_, ", "));
+  word_ = format;
 }
 
 ExitCode Output::run(const std::function<ExitCode()>& command) {
@@ -222,6 +213,15 @@ std::string pad_to_width(const std::string& text, std::size_t width, bool right)
 
 analysis::Column number_column(std::string key) {
   return {.key = std::move(key), .kind = analysis::ColumnKind::number};
+}
+
+std::vector<analysis::Column> columns_named(std::initializer_list<std::string_view> keys) {
+  std::vector<analysis::Column> columns;
+  for (const std::string_view key : keys) {
+    columns.push_back(key.starts_with('#') ? number_column(std::string(key.substr(1)))
+                                           : analysis::Column{.key = std::string(key)});
+  }
+  return columns;
 }
 
 void strip_byte_suffixes(std::vector<analysis::Column>& columns) {

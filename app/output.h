@@ -88,6 +88,8 @@ using TableRows = std::vector<std::vector<std::string>>;
 /// Builds a table of strings; an empty string is a missing value. A column without a title uses its key.
 [[nodiscard]] analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows);
 [[nodiscard]] analysis::Column number_column(std::string key);
+/// Columns with these keys; "#" in front of a key marks a column of numbers.
+[[nodiscard]] std::vector<analysis::Column> columns_named(std::initializer_list<std::string_view> keys);
 
 /// Pads with spaces to a display width.
 [[nodiscard]] std::string pad_to_width(const std::string& text, std::size_t width, bool right);

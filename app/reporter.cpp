@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "app/output.h"
-#include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope {

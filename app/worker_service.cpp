@@ -55,9 +55,11 @@ class Lines {
 /// Queue of unanswered requests. A thread reads them, so that a cancel request reaches the measurement in progress.
 class Inbox {
  public:
-  Inbox(int in, Lines& lines, CancelToken& all) : lines_(lines), all_(all) {
-    reader_.emplace([this](std::string_view line) { take(line); }, [this] { end(); }, in);
-  }
+  /// The end of the input, when the supervisor has exited, cancels `all`.
+  Inbox(int in, Lines& lines, CancelToken& all)
+      : lines_(lines),
+        all_(all),
+        reader_([this](std::string_view line) { take(line); }, [this] { all_.cancel(); }, in) {}
 
   /// Returns the next request and its cancel token; nullopt at the end of input.
   struct Asked {
@@ -67,9 +69,9 @@ class Inbox {
   std::optional<Asked> next() {
     std::unique_lock lock(mutex_);
     current_.reset();
-    // Polls, because a signal handler cannot notify the condition variable.
-    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
-    if (ended_ || all_.cancelled()) return std::nullopt;
+    // Polls, because a cancel does not notify the condition variable.
+    while (!all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
+    if (all_.cancelled()) return std::nullopt;
     current_ = std::move(requests_.front());
     requests_.pop_front();
     return current_;
@@ -91,21 +93,13 @@ class Inbox {
     came_.notify_one();
   }
 
-  void end() {  // the supervisor has exited
-    all_.cancel();
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    came_.notify_one();
-  }
-
   Lines& lines_;
   CancelToken& all_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::deque<Asked> requests_;
   std::optional<Asked> current_;
-  bool ended_ = false;
-  std::optional<LineReader> reader_;  ///< last member: the thread uses the others
+  LineReader reader_;  ///< last member: the thread uses the others
 };
 
 /// Opens the device of the options. Throws CommandError.

@@ -94,23 +94,23 @@ SweepPlan plan_of_programs(const AbOptions& options, const DeviceLimits& limits)
 /// File of -o, or a temporary file that the destructor removes.
 struct RoundsFile {
   explicit RoundsFile(const std::string& named)
-      : kept(!named.empty()),
-        path(kept ? fs::path(named)
-                  : fs::temp_directory_path() / fmt::format("attnscope-ab-{}.attnscope", ::getpid())) {
+      : is_temporary(named.empty()),
+        path(is_temporary ? fs::temp_directory_path() / fmt::format("attnscope-ab-{}.attnscope", ::getpid())
+                          : fs::path(named)) {
     remove();
   }
   ~RoundsFile() { remove(); }
   RoundsFile(const RoundsFile&) = delete;
   RoundsFile& operator=(const RoundsFile&) = delete;
 
-  bool kept;
+  bool is_temporary;
   fs::path path;
 
  private:
   void remove() const {
     std::error_code ignored;
     for (const char* ending : {"", "-wal", "-shm"}) {
-      if (!kept) fs::remove(path.string() + ending, ignored);
+      if (is_temporary) fs::remove(path.string() + ending, ignored);
     }
   }
 };
@@ -248,21 +248,32 @@ class Rounds {
     return outcome;
   }
 
-  [[nodiscard]] const std::vector<std::size_t>& looks() const { return plan_.looks; }
-  [[nodiscard]] const std::vector<std::int64_t>& runs() const { return runs_; }
-  /// FILE:RUN of each run.
-  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
-  [[nodiscard]] std::string file() const { return store_.file().string(); }
-  void print(const InterleavedOutcome& outcome, Output& out) const {
+  /// Prints what was measured and how, the comparison, and where the rounds are stored.
+  void print(const InterleavedOutcome& outcome, const Message& device, std::string_view how, Output& out) const {
+    out.line(format_text("Device: {}", device));
+    out.line(
+        plan_.rounds.count == 1
+            ? "Simulated, not measured: one round."
+            : format_text("Each round {}, {} samples each. Interim analyses after {} rounds share the 5% error rate.",
+                          how, options_.samples, fmt::join(plan_.looks, ", ")));
+    out.blank_line();
     ComparedSides sides = compared();
     if (sides.halves) sides.base_name = "baseline";
     attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);
     if (outcome.timed_out)
       out.line(format_text("Time limit of {} s reached with undecided points (increase --timeout).",
                            options_.timeout_seconds));
+    if (options_.output.empty()) return;
+    const std::string base = shell_quoted(words_[0]);
+    out.line(words_.size() == 1
+                 ? format_text("Stored as run {} in {}; `attnscope compare {}` prints this comparison again.", runs_[0],
+                               file(), base)
+                 : format_text("Stored in {}; `attnscope compare {} --candidate {}` prints this comparison again.",
+                               file(), base, shell_quoted(words_[1])));
   }
 
  private:
+  [[nodiscard]] std::string file() const { return store_.file().string(); }
   /// Prints a row of the table of interim analyses to stderr.
   void print_progress(const ComparisonView& view) {
     if (!options_.result.is_text_output()) return;
@@ -328,25 +339,12 @@ ExitCode ab_of_programs(AbOptions& options) {
   if (options.rounds < min_process_rounds)
     throw CommandError(ExitCode::usage, "--rounds must be at least {} with --baseline-program", min_process_rounds);
   Programs programs(options, cancel);
-  const std::string device = programs.of(0).info().limits.name;
-  const bool simulated = programs.of(0).info().simulated;
-  const std::array builds{programs.build(0), programs.build(1)};
+  const Message measured = make_message("{}\nBaseline {}, candidate {}", programs.of(0).info().limits.name,
+                                        programs.build(0), programs.build(1));
   Rounds rounds(options, options.output, cancel);
   const InterleavedOutcome outcome = rounds.of_programs(programs);
-  if (outcome.rounds > 0) {  // no round if cancelled during the first
-    Output& out = options.result;
-    out.line(format_text("Device: {}", Message::verbatim(device)));
-    out.line(format_text("Baseline {}, candidate {}", builds[0], builds[1]));
-    out.line(text(simulated
-                      ? "Simulated, not measured: one round."
-                      : make_message("Each round restarts both programs and measures all points in shuffled order, {} "
-                                     "samples each. Interim analyses after {} rounds share the 5% error rate.",
-                                     options.samples, fmt::join(rounds.looks(), ", "))));
-    out.blank_line();
-    rounds.print(outcome, out);
-    out.line(format_text("Stored in {}; `attnscope compare {} --candidate {}` prints this comparison again.",
-                         rounds.file(), shell_quoted(rounds.words()[0]), shell_quoted(rounds.words()[1])));
-  }
+  if (outcome.rounds > 0)  // no round if cancelled during the first
+    rounds.print(outcome, measured, "restarts both programs and measures all points in shuffled order", options.result);
   return outcome.failed || cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
@@ -388,20 +386,7 @@ ExitCode ab(AbOptions& options) {
   Rounds rounds(options, file.path, cancel);
   const InterleavedOutcome outcome = rounds.of_points(opened, points);
   if (outcome.rounds == 0) return ExitCode::partial;  // cancelled during the first round
-  Output& out = options.result;
-  out.line(format_text("Device: {}", opened.announcement));
-  out.line(
-      opened.device->info().simulated
-          ? "Simulated, not measured: one round."
-          : format_text("Each round measures both points in random order, {} samples each. Interim analyses after {} "
-                        "rounds share the 5% error rate.",
-                        options.samples, fmt::join(rounds.looks(), ", ")));
-  out.blank_line();
-  rounds.print(outcome, out);
-  if (file.kept) {
-    out.line(format_text("Stored as run {} in {}; `attnscope compare {}` prints this comparison again.",
-                         rounds.runs()[0], file.path.string(), shell_quoted(rounds.words()[0])));
-  }
+  rounds.print(outcome, opened.announcement, "measures both points in random order", options.result);
   return cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 

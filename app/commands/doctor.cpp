@@ -33,23 +33,16 @@
 namespace attnscope {
 namespace {
 
-struct NoiseOptions {
-  explicit NoiseOptions(CLI::App& command) : sweep(command, "quick") {}
-
-  SweepOptions sweep;
-  std::string device;
-  std::string output;
-  int recordings = 6;
-  int rounds = 10;
-};
-
 struct DoctorOptions {
-  explicit DoctorOptions(CLI::App& command) : measured(command) {}
+  explicit DoctorOptions(CLI::App& command) : sweep(command, "quick") {}
 
-  bool noise = false;
-  NoiseOptions measured;
   int device = 0;
   bool strict = false;
+  bool noise = false;
+  SweepOptions sweep;  ///< --noise: points, recordings, and rounds of each
+  int recordings = 6;
+  int rounds = 10;
+  std::string file;
   Output output;
 };
 
@@ -75,7 +68,7 @@ void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
 }
 
 /// Measures the sweep once; nullopt if cancelled, because the noise floor needs complete recordings.
-std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth, StatusLine& line,
+std::optional<RecordedRounds> record_once(Device& device, const DoctorOptions& options, int nth, StatusLine& line,
                                           const CancelToken& cancel) {
   const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
   MeasureOptions measure;
@@ -96,14 +89,14 @@ std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& op
   return recorded;
 }
 
-Recordings measured(const NoiseOptions& options) {
+Recordings measured(const DoctorOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   Recordings recordings;
   StatusLine line;
   for (int nth = 0; nth < options.recordings; ++nth) {
     std::unique_ptr<Device> device;
     try {
-      device = open_child_device(executable_path, options.device, cancel);
+      device = open_child_device(executable_path, fmt::to_string(options.device), cancel);
     } catch (const CommandError& error) {
       if (error.code() != ExitCode::partial) throw;
       break;
@@ -139,10 +132,10 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
 }
 
 /// If cancelled, keeps complete recordings if there are at least two, and throws CommandError (partial).
-ExitCode measure_noise(const NoiseOptions& options) {
+ExitCode measure_noise(const DoctorOptions& options) {
   // Opens the file before measuring, in case it cannot be written.
   std::optional<RunStore> store;
-  if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
+  if (!options.file.empty()) store = RunStore::open(options.file, RunStore::Mode::collect);
   const Recordings recordings = measured(options);
   const bool cut_short = recordings.all.size() < static_cast<std::size_t>(options.recordings);
   if (cut_short && recordings.all.size() < 2)
@@ -179,10 +172,7 @@ DoctorCheck runs_check() {
 }
 
 ExitCode doctor(DoctorOptions& options) {
-  if (options.noise) {
-    options.measured.device = fmt::to_string(options.device);
-    return measure_noise(options.measured);
-  }
+  if (options.noise) return measure_noise(options);
   std::vector<DoctorCheck> checks = check_gpu(options.device);
   checks.push_back(runs_check());
   Output& out = options.output;
@@ -210,13 +200,12 @@ Action add_doctor(CLI::App& command) {
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
       "Measure the noise floor: repeated recordings of one build in separate processes, some minutes; used by compare");
-  NoiseOptions& measured = options->measured;
   command
-      .add_option("-o,--output", measured.output,
+      .add_option("-o,--output", options->file,
                   "Output file; with --noise, an .attnscope file to which the noise floor is added")
       ->type_name("FILE");
-  add_number_option(command, "--recordings", measured.recordings, 4, 100, "Recordings for --noise");
-  add_number_option(command, "--rounds", measured.rounds, 3, 1000, "Rounds per recording for --noise");
+  add_number_option(command, "--recordings", options->recordings, 4, 100, "Recordings for --noise");
+  add_number_option(command, "--rounds", options->rounds, 3, 1000, "Rounds per recording for --noise");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {
     command.get_option(name)->needs(noise);
   }
@@ -224,9 +213,9 @@ Action add_doctor(CLI::App& command) {
   options->output.exclude_option(noise);
   return [options] {
     if (options->noise) {
-      require_measurement_name(options->measured.output);
+      require_measurement_name(options->file);
     } else {
-      options->output.set_file(options->measured.output);
+      options->output.set_file(options->file);
     }
     return options->output.run([&] { return doctor(*options); });
   };

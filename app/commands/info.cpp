@@ -198,24 +198,10 @@ ExitCode info(InfoOptions& options) {
       std::ranges::count_if(runs, [](const RunSummary& run) { return run.annotations.hidden; }));
   const std::size_t deleted = store.runs(true).size() - runs.size();
   if (out.is_text_output()) print_file_summary(store, runs, hidden, deleted, seen, out);
-  const analysis::Table table = text_table({number_column("run"),
-                                            {"name"},
-                                            {"preset"},
-                                            {"state"},
-                                            {"device"},
-                                            {"provenance"},
-                                            {"started_at"},
-                                            {"finished_at"},
-                                            number_column("planned"),
-                                            number_column("points"),
-                                            {"dispositions"},
-                                            {"contents"},
-                                            {"tags"},
-                                            {"note"},
-                                            {"app"},
-                                            {"driver"},
-                                            {"cupti"}},
-                                           std::move(rows));
+  const analysis::Table table = text_table(
+      columns_named({"#run", "name", "preset", "state", "device", "provenance", "started_at", "finished_at", "#planned",
+                     "#points", "dispositions", "contents", "tags", "note", "app", "driver", "cupti"}),
+      std::move(rows));
   if (out.has_format("json")) {
     out.object({{"runs", runs.size() + deleted}, {"hidden", hidden}, {"deleted", deleted}, {"rows", rows_of(table)}});
   } else if (!out.is_text_output() || !runs.empty()) {

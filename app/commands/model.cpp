@@ -52,8 +52,8 @@ struct ModelOptions {
 
 /// Columns of predicted time and bottleneck; for programs also the utilization of each unit ("l2_port_pct").
 std::vector<analysis::Column> time_columns(bool people) {
-  if (people) return {number_column("time"), {"bound"}};
-  std::vector<analysis::Column> columns{number_column("predicted_ns"), number_column("predicted_clock_hz"), {"bound"}};
+  if (people) return columns_named({"#time", "bound"});
+  std::vector<analysis::Column> columns = columns_named({"#predicted_ns", "#predicted_clock_hz", "bound"});
   for (const GpuUnit unit : gpu_units) {
     std::string name(to_string(unit));
     std::ranges::transform(name, name.begin(), [](char c) {
@@ -61,7 +61,7 @@ std::vector<analysis::Column> time_columns(bool people) {
     });
     columns.push_back(number_column(name + "_pct"));
   }
-  append(columns, {number_column("launch_ns"), number_column("idle_ns"), number_column("empty_sms")});
+  append(columns, columns_named({"#launch_ns", "#idle_ns", "#empty_sms"}));
   return columns;
 }
 
@@ -112,21 +112,13 @@ ExitCode model(ModelOptions& options) {
   const auto bytes = [&](double value) { return people ? text(Bytes(value)) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
-  std::vector<analysis::Column> columns{{"algorithm"}, {"kernel"}};
+  std::vector<analysis::Column> columns = columns_named({"algorithm", "kernel"});
   append(columns, point_columns(known_algorithms()));
-  append(columns, {{"feasible"},
-                   {"grid"},
-                   {"block"},
-                   number_column("shared_bytes"),
-                   number_column("memory_bytes"),
-                   number_column("model_l2_to_sm_bytes"),
-                   number_column("model_sm_to_l2_bytes"),
-                   number_column("model_compulsory_bytes"),
-                   number_column("standard_attention_bytes"),
-                   number_column("flash_paper_bytes"),
-                   number_column("n2d2_over_m_bytes")});
+  append(columns, columns_named({"feasible", "grid", "block", "#shared_bytes", "#memory_bytes", "#model_l2_to_sm_bytes",
+                                 "#model_sm_to_l2_bytes", "#model_compulsory_bytes", "#standard_attention_bytes",
+                                 "#flash_paper_bytes", "#n2d2_over_m_bytes"}));
   const bool shared = std::ranges::any_of(plan.points, [](const PointSpec& each) { return each.problem.gpus > 1; });
-  if (shared) append(columns, {number_column("runs"), number_column("model_link_bytes"), number_column("exposed_ns")});
+  if (shared) append(columns, columns_named({"#runs", "#model_link_bytes", "#exposed_ns"}));
   append(columns, time_columns(people));
   append(columns, {{"reason"}});
   if (!people) append(columns, {{"dram_rate"}, {"l2_rate"}});

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "app/command.h"
@@ -28,12 +27,6 @@ namespace {
 constexpr const char* session_preset = "explore";
 /// Longest time until a signal is noticed while idle.
 constexpr std::chrono::milliseconds patience{100};
-
-/// Returns a unique plan hash: no session continues another.
-std::string new_session_hash() {
-  std::random_device random;
-  return fmt::format("explore-{:08x}{:08x}", random(), random());
-}
 
 /// Returns whether stdin is closed by the other end and empty.
 bool is_stdin_closed() {
@@ -184,10 +177,7 @@ class Session {
     const RunOutcome outcome = run_sweep(plan, *worker_.device, options_.measure, {}, {}, observer, queue_.in_flight());
     lost_ = outcome.state == RunState::device_lost;
     if (lost_) loss_ = outcome.reason;
-    if (answered) {
-      ++answered_;
-      return progress();
-    }
+    if (answered) return progress();
     if (lost_ && !queue_.in_flight().cancelled()) return queue_.requeue(std::move(request));
     queue_.mark_answered();
     const bool ends = cancel_.cancelled() || requests_dropped_;
@@ -197,8 +187,8 @@ class Session {
   void progress() {
     const std::size_t open = queue_.open();
     if (!pace_.is_due(open == 0)) return;
-    reporter_.report(
-        ProgressEvent{.done = answered_, .total = answered_ + open, .elapsed_s = pace_.elapsed_s(), .remaining_s = -1});
+    reporter_.report(ProgressEvent{
+        .done = next_index_, .total = next_index_ + open, .elapsed_s = pace_.elapsed_s(), .remaining_s = -1});
   }
 
   /// Restarts the worker after its device was lost. Returns the exit code if that fails.
@@ -242,11 +232,10 @@ class Session {
   RunStore store_;
   std::int64_t run_;
   RequestQueue queue_;
-  std::size_t next_index_ = 0;
-  std::size_t answered_ = 0;
-  bool any_ok_ = false;  ///< a point was ok since the worker was started
-  int losses_ = 0;       ///< consecutive losses of the worker
-  bool idle_ = false;    ///< idle: all requests are answered and the run is marked complete
+  std::size_t next_index_ = 0;  ///< also the number of answered requests
+  bool any_ok_ = false;         ///< a point was ok since the worker was started
+  int losses_ = 0;              ///< consecutive losses of the worker
+  bool idle_ = false;           ///< idle: all requests are answered and the run is marked complete
   bool lost_ = false;
   Message loss_;
   std::atomic<bool> requests_dropped_ = false;  ///< stdin ended before all requests were answered
@@ -259,7 +248,7 @@ class Session {
 ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& reporter, CancelToken& cancel) {
   RunHeader header = run_header(options, worker.opened);
   header.preset = session_preset;
-  header.plan_hash = new_session_hash();
+  header.plan_hash = fmt::format("explore-{:016x}", new_order_seed());  // unique: no session continues another
   const std::filesystem::path file = choose_run_file(options, header, {header.device.uuid});
   // Does not read stdin before the run is in the file, but still notices that the client has exited.
   const auto reads = std::make_shared<bool>(false);
