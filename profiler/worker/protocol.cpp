@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/worker/protocol.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -14,26 +17,167 @@
 namespace attnscope {
 namespace {
 
-CeilingSource parse_ceiling_source(const std::string& word) {
+/// Writes members. `fields(io, value)` of a struct names each member once; `io` is a JsonWriter or a JsonReader.
+struct JsonWriter {
+  Json& json;
+
+  template <class T, class... Rest>
+  void operator()(const char* key, const T& member, const Rest&... rest) {
+    write(key, member);
+    if constexpr (sizeof...(rest) > 0) (*this)(rest...);
+  }
+  void operator()(const PointSpec& spec) {
+    write_fields(json, spec);
+    Json& knobs = json["knobs"] = Json::object();
+    for (const auto& [name, held] : spec.knobs) knobs[name] = to_json_value(held);
+  }
+  /// Omits a member that has its default.
+  template <class T>
+  void optional(const char* key, const T& member, const std::type_identity_t<T>& fallback = {}) {
+    if (member != fallback) write(key, member);
+  }
+  template <class T, class Parse>
+  void keyword(const char* key, const T& member, const Parse& /*parse*/) {
+    json[key] = std::string(to_string(member));
+  }
+
+ private:
+  template <class T>
+  void write(const char* key, const T& member) {
+    json[key] = value_of(member);
+  }
+  /// Omits an empty optional.
+  template <class T>
+  void write(const char* key, const std::optional<T>& member) {
+    if (member) write(key, *member);
+  }
+  /// Writes the English text, and "<key>_code" if the message has an id.
+  void write(const char* key, const Message& message) {
+    json[key] = english_text(message);
+    if (!message.id.empty()) json[fmt::format("{}_code", key)] = message.id;
+  }
+  template <class T>
+  static Json value_of(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+      return value;
+    } else if constexpr (requires { value.begin(); }) {
+      Json list = Json::array();
+      for (const auto& element : value) list.push_back(value_of(element));
+      return list;
+    } else {
+      Json object = Json::object();
+      T copy = value;  // fields() takes a mutable reference
+      fields(JsonWriter{object}, copy);
+      return object;
+    }
+  }
+};
+
+/// Reads members. An absent or null field keeps its default; a field of another type throws Message or an exception of
+/// nlohmann-json. Numbers are range-checked, since nlohmann converts -1 to a huge unsigned value.
+struct JsonReader {
+  const Json& json;
+
+  template <class T, class... Rest>
+  void operator()(const char* key, T& member, Rest&... rest) {
+    read_member(key, member);
+    if constexpr (sizeof...(rest) > 0) (*this)(rest...);
+  }
+  void operator()(PointSpec& spec) {
+    for (const Field& field : point_fields()) {
+      const auto found = json.find(std::string(field.name));
+      if (found == json.end() || found->is_null()) continue;
+      const auto words = to_axis_text(*found, field.name);
+      if (!words) throw words.error();
+      if (const auto set = set_field(field, spec, *words); !set) throw set.error();
+    }
+    if (const auto knobs = json.find("knobs"); knobs != json.end()) {
+      for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);
+    }
+  }
+  template <class T>
+  void optional(const char* key, T& member, const std::type_identity_t<T>& /*fallback*/ = {}) {
+    read_member(key, member);
+  }
+  template <class T, class Parse>
+  void keyword(const char* key, T& member, const Parse& parse) {
+    std::string text;
+    read_member(key, text);
+    if (text.empty()) return;
+    auto parsed = parse(text);
+    if (!parsed) throw parsed.error();
+    member = *parsed;
+  }
+
+ private:
+  static void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
+    if (value.is_number_integer()) {
+      spec.knobs.set(name, value.get<std::int64_t>());
+    } else if (value.is_string()) {
+      spec.knobs.set(name, value.get<std::string>());
+    } else {
+      throw make_message("knob '{}' is neither an integer nor a string", name);
+    }
+  }
+  template <class T>
+  void read_member(const char* key, T& member) {
+    const auto found = json.find(key);
+    if (found != json.end() && !found->is_null()) read(*found, key, member);
+  }
+  template <class T>
+  void read_member(const char* key, std::optional<T>& member) {
+    const auto found = json.find(key);
+    if (found != json.end() && !found->is_null()) read(*found, key, member.emplace());
+  }
+  void read_member(const char* key, Message& message) {
+    message = {};
+    read_member(key, message.words);
+    read_member(fmt::format("{}_code", key).c_str(), message.id);
+  }
+  template <class T>
+  static void read(const Json& value, const char* key, T& member) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      value.get_to(member);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!value.is_number()) throw make_message("'{}' is not a number", key);
+      member = value.get<T>();
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      const bool whole = value.is_number_integer();
+      if (!whole || (std::is_unsigned_v<T> && !value.is_number_unsigned())) {
+        if (std::is_unsigned_v<T>) throw make_message("'{}' is not a nonnegative integer", key);
+        throw make_message("'{}' is not an integer", key);
+      }
+      const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                   : std::in_range<T>(value.get<std::int64_t>());
+      if (!fits) throw make_message("'{}' is out of range", key);
+      member = value.get<T>();
+    } else if constexpr (requires { member.emplace_back(); }) {
+      if (!value.is_array()) throw make_message("'{}' is not a list of the expected length", key);
+      for (const Json& element : value) read(element, key, member.emplace_back());
+    } else if constexpr (requires { member.size(); }) {  // std::array
+      if (!value.is_array() || value.size() != member.size())
+        throw make_message("'{}' is not a list of the expected length", key);
+      for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
+    } else {
+      if (!value.is_object()) throw Message("the line is not a JSON object");
+      fields(JsonReader{value}, member);
+    }
+  }
+};
+
+Result<CeilingSource, Message> parse_ceiling_source(std::string_view word) {
   for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
     if (to_string(source) == word) return source;
   }
-  throw InvalidLine{make_message("unknown 'source': '{}'", word)};
+  return Failure{make_message("unknown 'source': '{}'", word)};
 }
 
-CounterState parse_counter_state(std::int64_t number) {
-  if (number < 0 || number > static_cast<std::int64_t>(CounterState::not_requested)) {
-    throw InvalidLine{"'state' is not a counter state"};
-  }
-  return static_cast<CounterState>(number);
-}
-
-/// Writes or reads a member through another type: `to` converts from the member, `from` to the member.
-template <class Io, class T, class To, class From>
-void convert_field(Io& io, const char* key, T& member, To to, From from) {
-  auto other = to(member);
-  io(key, other);
-  member = from(other);
+PointRecord unreadable_record(const Message& why) {
+  PointRecord record;
+  record.disposition = Disposition::crashed;
+  record.reason = make_message("The record of this point is invalid: {}.", why);
+  record.kernels.emplace_back();
+  return record;
 }
 
 }  // namespace
@@ -48,156 +192,106 @@ void fields(Io&& io, PointSpec& spec) {
 template <class Io>
 void fields(Io&& io, CustomRates& rates) {
   auto& [tensor_flops, exponentials, l2_bytes] = rates;
-  io("tensor_flops", tensor_flops);
-  io("exponentials", exponentials);
-  io("l2_bytes", l2_bytes);
+  io("tensor_flops", tensor_flops, "exponentials", exponentials, "l2_bytes", l2_bytes);
 }
 template <class Io>
 void fields(Io&& io, DeviceLimits& limits) {
   auto& [name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm,
          registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes,
          dram_bytes_per_second, l2_bytes_per_second, tensor_flops, boost_hz, stated] = limits;
-  io("name", name);
-  io("compute_major", compute_major);
-  io("compute_minor", compute_minor);
-  io("sm_count", sm_count);
-  io("max_threads_per_block", max_threads_per_block);
-  io("max_threads_per_sm", max_threads_per_sm);
-  io("max_blocks_per_sm", max_blocks_per_sm);
-  io("registers_per_sm", registers_per_sm);
-  io("shared_bytes_per_block", shared_bytes_per_block);
-  io("shared_bytes_per_sm", shared_bytes_per_sm);
-  io("shared_bytes_reserved", shared_bytes_reserved);
-  io("l2_bytes", l2_bytes);
-  io("dram_bytes", dram_bytes);
-  io("dram_bytes_per_second", dram_bytes_per_second);
-  io("l2_bytes_per_second", l2_bytes_per_second);
-  io("tensor_flops", tensor_flops);
-  io("boost_hz", boost_hz);
-  io("stated", stated);
+  io("name", name, "compute_major", compute_major, "compute_minor", compute_minor, "sm_count", sm_count,
+     "max_threads_per_block", max_threads_per_block, "max_threads_per_sm", max_threads_per_sm, "max_blocks_per_sm",
+     max_blocks_per_sm, "registers_per_sm", registers_per_sm, "shared_bytes_per_block", shared_bytes_per_block,
+     "shared_bytes_per_sm", shared_bytes_per_sm, "shared_bytes_reserved", shared_bytes_reserved, "l2_bytes", l2_bytes,
+     "dram_bytes", dram_bytes, "dram_bytes_per_second", dram_bytes_per_second, "l2_bytes_per_second",
+     l2_bytes_per_second, "tensor_flops", tensor_flops, "boost_hz", boost_hz, "stated", stated);
 }
 template <class Io>
 void fields(Io&& io, DeviceInfo& info) {
   auto& [uuid, simulated, ordinal, limits, l2_source, rates_source] = info;
-  io("uuid", uuid);
-  io("simulated", simulated);
-  io("ordinal", ordinal);
-  io("limits", limits);
-  io("l2_from", l2_source);
-  io("rates_from", rates_source);
+  io("uuid", uuid, "simulated", simulated, "ordinal", ordinal, "limits", limits, "l2_from", l2_source, "rates_from",
+     rates_source);
 }
 template <class Io>
 void fields(Io&& io, Environment& environment) {
   auto& [app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system] =
       environment;
-  io("app_version", app_version);
-  io("driver_version", driver_version);
-  io("cuda_driver_api", cuda_driver_api);
-  io("nvrtc_version", nvrtc_version);
-  io("cupti_version", cupti_version);
-  io("nvml_version", nvml_version);
-  io("operating_system", operating_system);
+  io("app_version", app_version, "driver_version", driver_version, "cuda_driver_api", cuda_driver_api, "nvrtc_version",
+     nvrtc_version, "cupti_version", cupti_version, "nvml_version", nvml_version, "operating_system", operating_system);
 }
 template <class Io>
 void fields(Io&& io, CounterAvailability& counters) {
   auto& [state, reason, fix] = counters;
-  convert_field(
-      io, "state", state, [](CounterState held) { return static_cast<std::int64_t>(held); }, parse_counter_state);
-  io("reason", reason);
-  io("fix", fix);
+  auto number = static_cast<std::int64_t>(state);
+  io("state", number, "reason", reason, "fix", fix);
+  if (number < 0 || number > static_cast<std::int64_t>(CounterState::not_requested))
+    throw Message("'state' is not a counter state");
+  state = static_cast<CounterState>(number);
 }
 template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
   auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, timeout, seed, input_kind, spin,
          placement, keep_sources] = options;
   static_cast<void>(spin);
-  // Source files are not sent with each record: the requesting side has them.
-  static_cast<void>(keep_sources);
-  io("counters", counters);
-  io("verify", verify);
-  io("extra_metrics", extra_metrics);
-  io("min_samples", min_samples);
-  io("max_samples", max_samples);
-  io("max_noise", max_noise);
-  io("bare", bare);
-  convert_field(
-      io, "timeout_ms", timeout, [](std::chrono::milliseconds held) { return std::int64_t{held.count()}; },
-      [](std::int64_t ms) { return std::chrono::milliseconds(ms); });
-  io("seed", seed);
+  static_cast<void>(keep_sources);  // the requesting side has the source files
+  std::int64_t timeout_ms = timeout.count();
+  io("counters", counters, "verify", verify, "extra_metrics", extra_metrics, "min_samples", min_samples, "max_samples",
+     max_samples, "max_noise", max_noise, "bare", bare, "timeout_ms", timeout_ms, "seed", seed);
   io.keyword("input_kind", input_kind, parse_input_kind);
   io("placement", placement);
+  timeout = std::chrono::milliseconds(timeout_ms);
 }
 template <class Io>
 void fields(Io&& io, CeilingOptions& options) {
   auto& [rounds, seed] = options;
-  io("rounds", rounds);
-  io("seed", seed);
+  io("rounds", rounds, "seed", seed);
 }
 template <class Io>
 void fields(Io&& io, MetricValue& metric) {
   auto& [name, value, unit, provenance] = metric;
-  io("name", name);
-  io.required("value", value);
-  io("unit", unit);
+  io("name", name, "value", value, "unit", unit);
   io.keyword("provenance", provenance, parse_provenance);
   if constexpr (std::is_same_v<std::remove_cvref_t<Io>, JsonReader>) {
+    // Null is a number that is not finite.
+    if (!io.json.contains("value") || io.json["value"].is_null()) throw Message("'value' is not a number");
     const Metric* const known = find_metric(name);
     if (known != nullptr && unit != known->unit)
-      throw InvalidLine{make_message("'{}' must have the unit {}, not '{}'", name, known->unit, unit)};
+      throw make_message("'{}' must have the unit {}, not '{}'", name, known->unit, unit);
   }
 }
 template <class Io>
 void fields(Io&& io, LaunchRecord& launch) {
   auto& [kernel, source_file, entry, defines, digest, registers, local_bytes, static_shared_bytes, dynamic_shared_bytes,
          threads, grid] = launch;
-  io("kernel", kernel);
-  io("source_file", source_file);
-  io("entry", entry);
-  io("defines", defines);
-  io("digest", digest);
-  io("registers", registers);
-  io("local_bytes", local_bytes);
-  io("static_shared_bytes", static_shared_bytes);
-  io("dynamic_shared_bytes", dynamic_shared_bytes);
-  io("threads", threads);
-  io("grid", grid);
+  io("kernel", kernel, "source_file", source_file, "entry", entry, "defines", defines, "digest", digest, "registers",
+     registers, "local_bytes", local_bytes, "static_shared_bytes", static_shared_bytes, "dynamic_shared_bytes",
+     dynamic_shared_bytes, "threads", threads, "grid", grid);
 }
 template <class Io>
 void fields(Io&& io, KernelRecord& record) {
   auto& [kernel, metrics, samples_ns, occupancy_limiter, launch, complete] = record;
-  io("kernel", kernel);
-  io("metrics", metrics);
-  io("samples_ns", samples_ns);
-  io("occupancy_limiter", occupancy_limiter);
-  io("launch", launch);
-  io("complete", complete);
+  io("kernel", kernel, "metrics", metrics, "samples_ns", samples_ns, "occupancy_limiter", occupancy_limiter, "launch",
+     launch, "complete", complete);
 }
 template <class Io>
 void fields(Io&& io, ClockReading& clocks) {
   auto& [sm_clock_hz, memory_clock_hz, temperature_c, power_w, throttle_reasons, throttled] = clocks;
-  io("sm_clock_hz", sm_clock_hz);
-  io("memory_clock_hz", memory_clock_hz);
-  io("temperature_c", temperature_c);
-  io("power_w", power_w);
-  io("throttle_reasons", throttle_reasons);
-  io("throttled", throttled);
+  io("sm_clock_hz", sm_clock_hz, "memory_clock_hz", memory_clock_hz, "temperature_c", temperature_c, "power_w", power_w,
+     "throttle_reasons", throttle_reasons, "throttled", throttled);
 }
 template <class Io>
 void fields(Io&& io, ManifestSource& source) {
   auto& [name, digest, content] = source;
   static_cast<void>(content);  // not sent, see MeasureOptions
-  io("name", name);
-  io("digest", digest);
+  io("name", name, "digest", digest);
 }
 template <class Io>
 void fields(Io&& io, StoredManifest& manifest) {
   auto& [text, host_code, sources] = manifest;
-  io("text", text);
-  io("host_code", host_code);
-  io("sources", sources);
+  io("text", text, "host_code", host_code, "sources", sources);
 }
 template <class Io>
-void fields(Io&& io, PointRecord& record) {
+void record_fields(Io& io, PointRecord& record) {
   // One answer covers one round; the requesting side combines rounds.
   auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
          rounds, manifest, others] = record;
@@ -209,25 +303,25 @@ void fields(Io&& io, PointRecord& record) {
   io.keyword("disposition", disposition, parse_disposition);
   io("reason", reason);
   io.keyword("provenance", provenance, parse_provenance);
-  io("kernels", kernels);
-  io("clocks", clocks);
-  io("max_abs_error", max_abs_error);
-  io("error_bound", error_bound);
-  io("rms_error", rms_error);
-  io("wall_seconds", wall_seconds);
-  io("others", others);
+  io("kernels", kernels, "clocks", clocks, "max_abs_error", max_abs_error, "error_bound", error_bound, "rms_error",
+     rms_error, "wall_seconds", wall_seconds, "others", others);
+}
+/// An unreadable record becomes `crashed`, with a reason.
+template <class Io>
+void fields(Io&& io, PointRecord& record) {
+  try {
+    record_fields(io, record);
+  } catch (const Message& why) {
+    record = unreadable_record(why);
+  } catch (const Json::exception& error) {
+    record = unreadable_record(Message::verbatim(error.what()));
+  }
 }
 template <class Io>
 void fields(Io&& io, Ceiling& ceiling) {
   auto& [name, argument, value, q1, q3, unit, source] = ceiling;
-  io("name", name);
-  io("argument", argument);
-  io("value", value);
-  io("q1", q1);
-  io("q3", q3);
-  io("unit", unit);
-  convert_field(
-      io, "source", source, [](CeilingSource held) { return std::string(to_string(held)); }, parse_ceiling_source);
+  io("name", name, "argument", argument, "value", value, "q1", q1, "q3", q3, "unit", unit);
+  io.keyword("source", source, parse_ceiling_source);
 }
 template <class Io>
 void fields(Io&& io, Message& remark) {  // element of a list
@@ -236,191 +330,108 @@ void fields(Io&& io, Message& remark) {  // element of a list
 template <class Io>
 void fields(Io&& io, CeilingSet& set) {
   auto& [ceilings, remarks] = set;
-  io("ceilings", ceilings);
-  io("remarks", remarks);
+  io("ceilings", ceilings, "remarks", remarks);
 }
 
 template <class Io>
 void fields(Io&& io, Device::UnknownMetric& metric) {
   auto& [name, near] = metric;
-  io("name", name);
-  io("near", near);
+  io("name", name, "near", near);
 }
 
 namespace {
 
-PointRecord unreadable_record(const Message& why) {
-  PointRecord record;
-  record.disposition = Disposition::crashed;
-  record.reason = make_message("The record of this point is invalid: {}.", why);
-  record.kernels.emplace_back();
-  return record;
-}
-
-// One line per event, with its name and fields. `io(key, member)` writes or reads a member.
 template <class Io>
 void fields(Io&& io, PlanEvent& e) {
-  io("version", e.version);
-  io("device_name", e.device_name);
-  io("device_uuid", e.device_uuid);
-  io("simulated", e.simulated);
-  io("preset", e.preset);
-  io("database", e.database);
-  io("run_id", e.run_id);
-  io("total", e.total);
-  io("skipped", e.skipped);
-  io("max_memory_bytes", e.max_memory_bytes);
-  io("counters", e.counters);
-  io.optional_member("rounds", e.rounds, 1);
-  io.optional_member("shard", e.shard);
-  io.optional_member("shard_points", e.shard_points, std::size_t{0});
-  io.optional_member("devices", e.devices);
+  io("version", e.version, "device_name", e.device_name, "device_uuid", e.device_uuid, "simulated", e.simulated,
+     "preset", e.preset, "database", e.database, "run_id", e.run_id, "total", e.total, "skipped", e.skipped,
+     "max_memory_bytes", e.max_memory_bytes, "counters", e.counters);
+  io.optional("rounds", e.rounds, 1);
+  io.optional("shard", e.shard);
+  io.optional("shard_points", e.shard_points);
+  io.optional("devices", e.devices);
 }
 template <class Io>
 void fields(Io&& io, BuildEvent& e) {
-  io.optional_member("id", e.id);
-  io("done", e.done);
-  io("total", e.total);
-  io("kernel", e.kernel);
-  io("cached", e.cached);
-  io("error", e.error);
+  io.optional("id", e.id);
+  io("done", e.done, "total", e.total, "kernel", e.kernel, "cached", e.cached, "error", e.error);
 }
 template <class Io>
 void fields(Io&& io, StartedEvent& e) {
-  io("index", e.index);
-  io("point", e.point);
-  io.optional_member("id", e.id);
-  io.optional_member("round", e.round, 0);
-  io.optional_member("device", e.device);
+  io("index", e.index, "point", e.point);
+  io.optional("id", e.id);
+  io.optional("round", e.round);
+  io.optional("device", e.device);
 }
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
-  io("index", e.index);
-  io("point_id", e.point_id);
-  io("point", e.point);
+  io("index", e.index, "point_id", e.point_id, "point", e.point);
   io(e.spec);
-  io("disposition", e.disposition);
-  io("reason", e.reason);
-  io("time_median_ns", e.time_median_ns);
-  io("dram_bytes", e.dram_bytes);
-  io("dram_settled_bytes", e.dram_settled_bytes);
-  io("l2_sm_bytes", e.l2_sm_bytes);
-  io("throttled", e.throttled);
-  io("provenance", e.provenance);
-  io.optional_member("id", e.id);
-  io.optional_member("round", e.round, 0);
-  io.optional_member("rounds", e.rounds, 1);
-  io.optional_member("device", e.device);
+  io("disposition", e.disposition, "reason", e.reason, "time_median_ns", e.time_median_ns, "dram_bytes", e.dram_bytes,
+     "dram_settled_bytes", e.dram_settled_bytes, "l2_sm_bytes", e.l2_sm_bytes, "throttled", e.throttled, "provenance",
+     e.provenance);
+  io.optional("id", e.id);
+  io.optional("round", e.round);
+  io.optional("rounds", e.rounds, 1);
+  io.optional("device", e.device);
 }
 template <class Io>
 void fields(Io&& io, QueuedEvent& e) {
-  io("id", e.id);
-  io("priority", e.priority);
-  io("point", e.point);
+  io("id", e.id, "priority", e.priority, "point", e.point);
   io(e.spec);
 }
 template <class Io>
 void fields(Io&& io, CancelledEvent& e) {
-  io("id", e.id);
-  io("reason", e.reason);
+  io("id", e.id, "reason", e.reason);
 }
 template <class Io>
 void fields(Io&& io, RefusedEvent& e) {
-  io("request", e.request);
-  io("id", e.id);
-  io("reason", e.reason);
+  io("request", e.request, "id", e.id, "reason", e.reason);
 }
 template <class Io>
 void fields(Io&& io, ProgressEvent& e) {
-  io.optional_member("id", e.id);
-  io("done", e.done);
-  io("total", e.total);
-  io("elapsed_s", e.elapsed_s);
-  io("remaining_s", e.remaining_s);
-  io.optional_member("by_device", e.by_device);
+  io.optional("id", e.id);
+  io("done", e.done, "total", e.total, "elapsed_s", e.elapsed_s, "remaining_s", e.remaining_s);
+  io.optional("by_device", e.by_device);
 }
 template <class Io>
 void fields(Io&& io, LogEvent& e) {
-  io("level", e.level);
-  io("text", e.text);
+  io("level", e.level, "text", e.text);
 }
 template <class Io>
 void fields(Io&& io, DoneEvent& e) {
-  io("state", e.state);
-  io("reason", e.reason);
-  io("ok", e.ok);
-  io("not_ok", e.not_ok);
-  io("exit_code", e.exit_code);
-  io("infeasible", e.infeasible);
+  io("state", e.state, "reason", e.reason, "ok", e.ok, "not_ok", e.not_ok, "exit_code", e.exit_code, "infeasible",
+     e.infeasible);
 }
 
 template <class Io>
 void fields(Io&& io, DeviceEvent& e) {
-  io("protocol", e.protocol);
-  io("app_version", e.app_version);
-  io("device", e.device);
-  io("environment", e.environment);
-  io("counters", e.counters);
-  io("simulated_because", e.simulation_reason);
+  io("protocol", e.protocol, "app_version", e.app_version, "device", e.device, "environment", e.environment, "counters",
+     e.counters, "simulated_because", e.simulation_reason);
 }
 template <class Io>
 void fields(Io&& io, RecordEvent& e) {
-  io("id", e.id);
-  io("usable", e.usable);
-  io.list("records", e.records, unreadable_record);
-  io.optional_member("left", e.left);
-  io("lost_to", e.fatal_point);
+  io("id", e.id, "usable", e.usable, "records", e.records, "left", e.left, "lost_to", e.fatal_point);
 }
 template <class Io>
 void fields(Io&& io, ReplyEvent& e) {
-  io("id", e.id);
-  io("usable", e.usable);
-  io.optional_member("unknown", e.unknown);
-  io("bytes", e.bytes);
-  io("ceilings", e.ceilings);
-  io("reason", e.reason);
-  io("cancelled", e.cancelled);
+  io("id", e.id, "usable", e.usable, "unknown", e.unknown, "bytes", e.bytes, "ceilings", e.ceilings, "reason", e.reason,
+     "cancelled", e.cancelled);
 }
 template <class Io>
 void fields(Io&& io, WorkerRequest& request) {
-  io("request", request.request);
-  io("id", request.id);
-  io.optional_member("points", request.points);
-  io("options", request.options);
-  io("whole", request.whole);
-  io.optional_member("names", request.names);
-  io("ceilings", request.ceilings);
+  io("request", request.request, "id", request.id, "points", request.points, "options", request.options, "whole",
+     request.whole, "names", request.names, "ceilings", request.ceilings);
 }
 
-template <class E>
-constexpr std::string_view event_name() {
-  if constexpr (std::is_same_v<E, PlanEvent>) return "plan";
-  if constexpr (std::is_same_v<E, BuildEvent>) return "build";
-  if constexpr (std::is_same_v<E, StartedEvent>) return "started";
-  if constexpr (std::is_same_v<E, PointEvent>) return "point";
-  if constexpr (std::is_same_v<E, QueuedEvent>) return "queued";
-  if constexpr (std::is_same_v<E, CancelledEvent>) return "cancelled";
-  if constexpr (std::is_same_v<E, RefusedEvent>) return "refused";
-  if constexpr (std::is_same_v<E, ProgressEvent>) return "progress";
-  if constexpr (std::is_same_v<E, LogEvent>) return "log";
-  if constexpr (std::is_same_v<E, DoneEvent>) return "done";
-  if constexpr (std::is_same_v<E, DeviceEvent>) return "device";
-  if constexpr (std::is_same_v<E, RecordEvent>) return "record";
-  if constexpr (std::is_same_v<E, ReplyEvent>) return "reply";
-}
+/// In the order of the variant.
+constexpr std::array event_names{"plan",     "build", "started", "point",  "queued", "cancelled", "refused",
+                                 "progress", "log",   "done",    "device", "record", "reply"};
+static_assert(event_names.size() == std::variant_size_v<Event>);
 
-template <class E>
-bool read_as(const Json& json, std::string_view name, Event& out) {
-  if (name != event_name<E>()) return false;
-  E event;
-  fields(JsonReader{json}, event);
-  out = std::move(event);
-  return true;
-}
-
-template <class... E>
-bool read_any(const Json& json, std::string_view name, Event& out, std::type_identity<std::variant<E...>>) {
-  return (read_as<E>(json, name, out) || ...);
+template <std::size_t... I>
+bool read_event(const Json& json, std::string_view name, Event& event, std::index_sequence<I...>) {
+  return ((name == event_names[I] && (fields(JsonReader{json}, event.emplace<I>()), true)) || ...);
 }
 
 /// Parses the line as a JSON object and applies `read`.
@@ -432,8 +443,6 @@ Result<T, Message> parsed(std::string_view line, const Read& read) {
     return read(json);
   } catch (const Message& why) {
     return Failure{why};
-  } catch (const InvalidLine& wrong) {
-    return Failure{wrong.why};
   } catch (const std::exception& error) {
     return Failure{Message::verbatim(error.what())};
   }
@@ -462,12 +471,8 @@ PointEvent point_event(std::size_t index, std::int64_t point_id, const PointReco
 
 std::string to_json_line(const Event& event) {
   Json json;
-  std::visit(
-      [&](auto copy) {
-        json["event"] = event_name<decltype(copy)>();
-        fields(JsonWriter{json}, copy);
-      },
-      event);
+  json["event"] = event_names.at(event.index());
+  std::visit([&](auto copy) { fields(JsonWriter{json}, copy); }, event);
   return line_of(json);
 }
 
@@ -483,7 +488,7 @@ Result<Event, Message> parse_event(std::string_view line) {
     const auto name = json.find("event");
     if (name == json.end() || !name->is_string()) return Failure{"the line has no event name"};
     Event event;
-    if (read_any(json, name->get<std::string>(), event, std::type_identity<Event>{})) return event;
+    if (read_event(json, name->get<std::string>(), event, std::make_index_sequence<event_names.size()>{})) return event;
     return Failure{make_message("unknown event '{}'", name->get<std::string>())};
   });
 }

@@ -45,14 +45,9 @@ class Sweep {
         cancel_(cancel),
         start_(std::move(start)) {
     done_.resize(plan.points.size());
-    outcome_.counts.total = plan.points.size() * static_cast<std::size_t>(rounds_.count);
-    for (std::size_t i = 0; i < done_.size(); ++i) {
-      outcome_.counts.skipped += static_cast<std::size_t>(rounds_.count) - open_rounds(i, 0);
-    }
   }
 
   RunOutcome run() {
-    if (start_.builds) build();
     for (int round = 0; round < rounds_.count && !ended_; ++round) {
       begin_round(round);
       std::vector<std::size_t> places = round_order(plan_.points.size(), round, rounds_);
@@ -78,31 +73,12 @@ class Sweep {
   [[nodiscard]] bool is_open(std::size_t i, int round) const {
     return !done_[i].ended && !done_[i].rounds.contains(round);
   }
-  /// Number of rounds, from `first` on, in which the point is still to be measured.
-  [[nodiscard]] std::size_t open_rounds(std::size_t i, int first) const {
-    std::size_t open = 0;
-    for (int round = first; round < rounds_.count; ++round) open += is_open(i, round) ? 1U : 0U;
-    return open;
-  }
-
   void begin_round(int round) {
     round_ = round;
     options_of_round_ = options_;
     options_of_round_.verify = options_.verify && round == 0;
     if (rounds_.count > 1) options_of_round_.placement = rounds_.seed + static_cast<std::uint64_t>(round) + 1;
     if (observer_.on_round) observer_.on_round(round);
-  }
-
-  void build() {
-    std::vector<PointSpec> to_build;
-    for (std::size_t i = 0; i < plan_.points.size(); ++i) {
-      if (open_rounds(i, 0) == 0 || cancel_.cancelled() || refused(plan_.points[i], device_)) continue;
-      to_build.push_back(plan_.points[i]);
-    }
-    if (to_build.empty() || cancel_.cancelled()) return;
-    device_.prepare(to_build, cancel_, [this](std::size_t done, std::size_t total, const BuildReport& report) {
-      if (observer_.on_build) observer_.on_build(done, total, report);
-    });
   }
 
   void measure(std::size_t i) {
@@ -198,15 +174,9 @@ class Sweep {
   }
 
   void report(const InFlight& point) {
-    RunCounts& counts = outcome_.counts;
     const bool cancelled = point.record.disposition == Disposition::cancelled;
-    ++counts.done;
-    if (!can_remeasure(point.record.disposition) && !cancelled) {
-      counts.done += open_rounds(point.index, round_ + 1);
-      done_[point.index].ended = true;
-    }
-    ++(point.record.disposition == Disposition::ok ? counts.ok : counts.not_ok);
-    if (observer_.on_point) observer_.on_point(point.index, point.record, counts);
+    if (!can_remeasure(point.record.disposition) && !cancelled) done_[point.index].ended = true;
+    if (observer_.on_point) observer_.on_point(point.index, point.record);
     if (!cancelled) return;
     ended_ = true;
     outcome_.state = RunState::cancelled;

@@ -14,29 +14,18 @@
 
 namespace attnscope {
 
-/// Counts of points times rounds: 12 for 4 points in 3 rounds.
-struct RunCounts {
-  std::size_t total = 0;
-  std::size_t done = 0;     ///< Reported in this run with any disposition, plus later rounds that are not run.
-  std::size_t skipped = 0;  ///< Already complete, with --resume.
-  std::size_t ok = 0;
-  std::size_t not_ok = 0;
-};
-
 struct RunObserver {
-  std::function<void(std::size_t done, std::size_t total, const BuildReport&)> on_build;
   std::function<void(std::size_t index, const PointSpec&)> on_point_started;
   std::function<void(int round)> on_round;  ///< Called at the start of each round, from 0.
   /// Called once per point and round, in order, when the record is complete; the caller stores it here. Other points of
   /// the round may have started.
-  std::function<void(std::size_t index, const PointRecord&, const RunCounts&)> on_point;
+  std::function<void(std::size_t index, const PointRecord&)> on_point;
 };
 
 enum class RunState { complete, cancelled, device_lost };
 struct RunOutcome {
   RunState state = RunState::complete;
   Message reason;  ///< Set for device_lost.
-  RunCounts counts;
 };
 
 /// Results of a point that a resumed run already has.
@@ -50,7 +39,6 @@ inline constexpr std::size_t max_counted_together = 64;
 
 /// State that a restarted process takes over from its predecessor.
 struct SweepStart {
-  bool builds = true;  ///< Compile the kernels of the plan before the first point.
   /// Initial number of points counted together; doubles each time. Starting with 1 isolates a faulty point after a
   /// restart and gives a first result early.
   std::size_t together = 1;
@@ -59,11 +47,11 @@ struct SweepStart {
   std::function<std::vector<std::size_t>(std::vector<PointProgress>&)> more = {};
 };
 
-/// Measures the plan in each round, in round_order(). Outputs are verified in the first round; those of user-defined
-/// kernels in every round. A point whose disposition rules it out (can_remeasure()) is skipped in later rounds.
-/// `done`: per place in the plan; may be empty. An exception from an observer ends the run and is rethrown; points
-/// reported before stay done. Incomplete points are not reported if the run is cancelled or another point loses the
-/// device; the latter is reported.
+/// Measures the plan, whose kernels Device::prepare() may have compiled, in each round, in round_order(). Outputs are
+/// verified in the first round; those of user-defined kernels in every round. A point whose disposition rules it out
+/// (can_remeasure()) is skipped in later rounds. `done`: per place in the plan; may be empty. An exception from an
+/// observer ends the run and is rethrown; points reported before stay done. Incomplete points are not reported if the
+/// run is cancelled or another point loses the device; the latter is reported.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&, const SweepRounds& rounds,
                                    std::vector<PointProgress> done, const RunObserver&, const CancelToken&,
                                    SweepStart start = {});

@@ -190,13 +190,13 @@ class Supervisor {
         const std::lock_guard lock(mutex_);
         if (observer_.on_point_started) observer_.on_point_started(d, place, round);
       };
-      observer.on_point = [&](std::size_t place, const PointRecord& record, const RunCounts&) {
+      observer.on_point = [&](std::size_t place, const PointRecord& record) {
         const std::lock_guard lock(mutex_);
         any_ok = any_ok || record.disposition == Disposition::ok;
         found(place, round, record.disposition);
         sink_.keep(d, place, round, record);
       };
-      SweepStart start{.builds = false, .together = trusted_[d] ? max_counted_together : 1};
+      SweepStart start{.together = trusted_[d] ? max_counted_together : 1};
       if (rounds == 1) {
         start.more = [&](std::vector<PointProgress>& done) -> PointIndices {
           const std::optional<std::size_t> group = next(d);

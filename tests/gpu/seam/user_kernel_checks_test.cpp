@@ -256,7 +256,7 @@ TEST_F(UserKernelChecks, EveryRoundHasNewInputsAndIsVerified) {
   plan.points = {point("theirs")};
   std::vector<double> errors;
   RunObserver observer;
-  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+  observer.on_point = [&](std::size_t, const PointRecord& record) {
     EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
     ASSERT_TRUE(record.max_abs_error);
     errors.push_back(*record.max_abs_error);
@@ -272,9 +272,7 @@ TEST_F(UserKernelChecks, EveryRoundHasNewInputsAndIsVerified) {
     if (round == 1) setenv("ATTNSCOPE_FAKE_GPU", "compute-output,once=fa2", 1);
   };
   std::vector<Disposition> ends;
-  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
-    ends.push_back(record.disposition);
-  };
+  observer.on_point = [&](std::size_t, const PointRecord& record) { ends.push_back(record.disposition); };
   (void)run_sweep(plan, *device_, options_, {.count = 2, .seed = 5}, {}, observer, {});
   EXPECT_EQ(ends, (std::vector{Disposition::ok, Disposition::incorrect}));
 }

@@ -158,14 +158,13 @@ TEST_F(WorkerDevice, CountsSessionsRemotely) {
   for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
   std::vector<double> bytes;
   RunObserver observer;
-  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+  observer.on_point = [&](std::size_t, const PointRecord& record) {
     bytes.push_back(record.kernels.front().metric("dram_read_bytes").value_or(0));
   };
   const RunOutcome outcome = run_sweep(plan, *device, {}, {}, {}, observer, cancel);
   EXPECT_EQ(outcome.state, RunState::complete);
   EXPECT_THAT(bytes, ElementsAre(7 * 256, 7 * 512, 7 * 1024, 7 * 2048));
   EXPECT_THAT(there.sessions, ElementsAre(ElementsAre(256), ElementsAre(512, 1024), ElementsAre(2048)));
-  EXPECT_EQ(there.prepared.size(), 4U);
 }
 
 // The worker measures the next point while the counted records are in transit; no point is measured twice.
@@ -175,13 +174,12 @@ TEST_F(WorkerDevice, SendsNextPointWithCount) {
   for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
   std::vector<std::size_t> requests_before;
   RunObserver observer;
-  observer.on_point = [&](std::size_t, const PointRecord&, const RunCounts&) {
+  observer.on_point = [&](std::size_t, const PointRecord&) {
     requests_before.push_back(static_cast<std::size_t>(std::ranges::count(fake_worker.asked, "measure")));
   };
   EXPECT_EQ(run_sweep(plan, *device, {}, {}, {}, observer, cancel).state, RunState::complete);
   EXPECT_THAT(requests_before, ElementsAre(2, 4, 4, 4));
-  EXPECT_THAT(fake_worker.asked,
-              ElementsAre("prepare", "measure", "count", "measure", "measure", "count", "measure", "count"));
+  EXPECT_THAT(fake_worker.asked, ElementsAre("measure", "count", "measure", "measure", "count", "measure", "count"));
 }
 
 // The point in flight has no result and is measured again.
@@ -193,9 +191,7 @@ TEST_F(WorkerDevice, LostLinkDropsOnlyPointInFlight) {
   for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
   std::vector<std::int64_t> reported;
   RunObserver observer;
-  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
-    reported.push_back(record.spec.problem.n_q);
-  };
+  observer.on_point = [&](std::size_t, const PointRecord& record) { reported.push_back(record.spec.problem.n_q); };
   const RunOutcome outcome = run_sweep(plan, *device, {}, {}, {}, observer, cancel);
   EXPECT_EQ(outcome.state, RunState::device_lost);
   EXPECT_THAT(reported, ElementsAre(256, 512));
@@ -213,9 +209,7 @@ TEST_F(WorkerDevice, RemoteDeviceLossIsReported) {
   plan.points = {plain(256), plain(512)};
   std::vector<Disposition> reported;
   RunObserver observer;
-  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
-    reported.push_back(record.disposition);
-  };
+  observer.on_point = [&](std::size_t, const PointRecord& record) { reported.push_back(record.disposition); };
   const RunOutcome outcome = run_sweep(plan, *device, {}, {}, {}, observer, cancel);
   EXPECT_EQ(outcome.state, RunState::device_lost);
   EXPECT_THAT(reported, ElementsAre(Disposition::crashed));
