@@ -24,8 +24,8 @@
 #include "tests/ui/fixtures.h"
 #include "ui/models/result_model.h"
 #include "ui/pages/curves/io_curve_page.h"
+#include "ui/pages/explorer/bars.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
@@ -231,12 +231,12 @@ void bench_curves(MainWindow& window, IoPlot& plot) {
     if (!rows.empty() && i >= 0) plot.toggle(QString(rows.front().series));
   });
   auto* page = window.findChild<IoCurvePage*>();
-  bench_interaction(window, "curves: bytes, time", 60,
-                    [&](int i) { page->set_ordinate(i % 2 == 0 ? Ordinate::time : Ordinate::bytes); });
-  bench_interaction(window, "curves: over Br", 60,
-                    [&](int i) { page->set_axis(i % 2 == 0 ? QStringLiteral("br") : QStringLiteral("n")); });
-  page->set_axis(QStringLiteral("n"));
-  page->set_ordinate(Ordinate::bytes);
+  bench_interaction(window, "curves: bytes, time", 60, [&](int i) {
+    page->restore({{"plot", i % 2 == 0 ? "time" : "io"}});
+  });
+  bench_interaction(window, "curves: over Br", 60, [&](int i) { page->restore({{"over", i % 2 == 0 ? "br" : ""}}); });
+  page->restore({{"over", ""}});
+  page->restore({{"plot", "io"}});
 }
 
 class PaintCounter : public QObject {
@@ -257,7 +257,7 @@ class PaintCounter : public QObject {
 /// Prints p50 and p99 from a slider's movement until the time bars are painted.
 void bench_slider(MainWindow& window, const char* what, const QString& name, double target) {
   auto* slider = window.findChild<QSlider*>(name);
-  const PaintCounter frames(window.findChild<UnitBars*>());
+  const PaintCounter frames(window.findChild<ExplorerPage*>()->time_bars());
   const int places = slider->maximum() - slider->minimum();
   constexpr int moves = 400;
   int without_frame = 0;
@@ -317,7 +317,8 @@ void bench_heatmap(MainWindow& window) {
   });
   auto* page = window.findChild<TileHeatmapPage*>();
   bench_interaction(window, "heatmap: metric", 40, [&](int i) {
-    page->set_metric(i % 2 == 0 ? attnscope::metric_key::l2_sm_bytes : attnscope::metric_key::time_median_ns);
+    page->restore({{"metric", to_qstring(i % 2 == 0 ? attnscope::metric_key::l2_sm_bytes
+                                                    : attnscope::metric_key::time_median_ns)}});
   });
 }
 

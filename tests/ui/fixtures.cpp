@@ -33,6 +33,7 @@ std::vector<TestPoint> shown(const std::vector<PointRecord>& records, bool simul
   if (simulated) info->summary.provenance = Provenance::simulated;
   if (!records.empty() && !simulated) info->summary.provenance = records.front().provenance;
   info->summary.preset = "test";
+  info->title = QStringLiteral("test %1").arg(run);
   info->summary.limits = gpu.limits;
   info->summary.state = StoredRunState::complete;
   std::vector<TestPoint> points;

@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 
 #include "tests/ui/fixtures.h"
+#include "ui/pages/explorer/bars.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 
@@ -54,6 +56,16 @@ inline void trigger(MainWindow& window, const QKeySequence& shortcut) {
 /// Returns the text up to the first argument; the arguments of `message` are "|".
 inline QString text_before_arguments(const Message& message) {
   return qtext(message).section('|', 0, 0);
+}
+
+/// Measured or simulated time among the explorer's bars; empty: none.
+inline QString measured_time(const BarList& bars) {
+  for (const BarLine& line : bars.lines()) {
+    if (line.title == to_qstring(Provenance::measured) || line.title == to_qstring(Provenance::simulated)) {
+      return line.words;
+    }
+  }
+  return {};
 }
 
 /// Processes queued layouts and replots.

@@ -4,8 +4,6 @@
 
 #include <QString>
 #include <memory>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/points_table.h"
 
-#include <QColor>
 #include <QFont>
 #include <QGuiApplication>
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "messages/points_table.h"
 #include "profiler/metrics/metrics.h"
@@ -212,9 +209,8 @@ void add_sources(PointsTableBuilder& maker, const PointSet& points) {
       column("run", msg::points_table::run{}, msg::points_table::run_help{}),
       [&points](Row row) {
         const RunInfo& run = *points.run_of(row);
-        return qtext(
-            msg::points_table::run_on{.device = device_title(run.summary).toStdString(),
-                                      .run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString()});
+        return qtext(msg::points_table::run_on{.device = device_title(run.summary).toStdString(),
+                                               .run = run.title.toStdString()});
       },
       [&table](Row row) { return std::uint64_t{table.run_index(row)}; });
   // Reasons are interned, so equal reasons have the same address.
@@ -226,16 +222,16 @@ void add_sources(PointsTableBuilder& maker, const PointSet& points) {
 
 }  // namespace
 
-std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry) {
+std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points) {
   auto made = std::make_shared<PointsTable>(PointsTable{.points = std::move(points), .table = {}, .facts = {}});
   std::set<std::string> unknown_knobs;  // knobs that no registered algorithm has
   for (const Knobs& knobs : made->points->table().points().knobs().values()) {
     for (const auto& [name, value] : knobs) {
-      if (registry.find_knob(name) == nullptr) unknown_knobs.insert(name);
+      if (known_algorithms().find_knob(name) == nullptr) unknown_knobs.insert(name);
     }
   }
   PointsTableBuilder maker(*made);
-  for (const Field& setting : point_settings(registry, unknown_knobs)) maker.add(setting);
+  for (const Field& setting : point_settings(known_algorithms(), unknown_knobs)) maker.add(setting);
   add_result(maker, *made->points);
   add_metrics(maker);
   add_sources(maker, *made->points);
@@ -281,10 +277,7 @@ bool is_prefix(const PointSet& before, const PointSet& now) {
 
 }  // namespace
 
-PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(known_algorithms(), parent) {}
-
-PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent)
-    : ResultModel(parent), registry_(registry) {
+PointsTableModel::PointsTableModel(QObject* parent) : ResultModel(parent) {
   set_points(std::make_shared<const PointSet>());
 }
 

@@ -38,10 +38,8 @@ struct PointsTable {
   std::vector<ColumnInfo> facts;  ///< indexed by column
 };
 
-/// Builds the table; slow, thread-safe. Has a column for each knob of the registry and of the points, and for each
-/// field. `registry` must outlive it.
-[[nodiscard]] std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points,
-                                                              const Registry& registry = known_algorithms());
+/// Builds the table; slow, thread-safe. Has a column for each known knob and each of the points, and for each field.
+[[nodiscard]] std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points);
 
 /// Returns the outcome of a point as stored in files, untranslated.
 [[nodiscard]] std::string result_code(const PointSet& points, Row row);
@@ -58,13 +56,11 @@ class PointsTableModel : public ResultModel {
   Q_OBJECT
  public:
   explicit PointsTableModel(QObject* parent = nullptr);
-  /// Arguments of points_table(), used by set_points().
-  explicit PointsTableModel(const Registry& registry, QObject* parent = nullptr);
 
   /// Appends rows in place if the new points extend the old ones and the columns are equal, as while following a run.
   /// `order`: rows in display order; empty: table order.
   void set_contents(std::shared_ptr<const PointsTable> contents, std::vector<Row> order = {});
-  void set_points(std::shared_ptr<const PointSet> points) { set_contents(points_table(std::move(points), registry_)); }
+  void set_points(std::shared_ptr<const PointSet> points) { set_contents(points_table(std::move(points))); }
   [[nodiscard]] const std::shared_ptr<const PointsTable>& contents() const { return contents_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*contents_->points)[static_cast<Row>(line_of(row))]; }
   [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
@@ -77,7 +73,6 @@ class PointsTableModel : public ResultModel {
   [[nodiscard]] QVariant header(int column, int role) const override;
 
  private:
-  const Registry& registry_;
   std::shared_ptr<const PointsTable> contents_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <QFont>
 #include <QGuiApplication>
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -12,10 +11,10 @@
 
 namespace attnscope::ui {
 
-void TableModel::set_order(std::vector<Row> lines) {
+void ResultModel::set_order(std::vector<Row> lines) {
   if (lines == order_) return;
   emit layoutAboutToBeChanged({}, VerticalSortHint);
-  std::vector<int> row_of(static_cast<std::size_t>(rows()));
+  std::vector<int> row_of(static_cast<std::size_t>(rowCount()));
   std::iota(row_of.begin(), row_of.end(), 0);
   for (std::size_t row = 0; row < lines.size(); ++row) row_of[lines[row]] = static_cast<int>(row);
   const QModelIndexList before = persistentIndexList();
@@ -75,19 +74,19 @@ void ResultModel::set_table(TablePtr table, RowMarker marker, std::vector<Row> o
   beginResetModel();
   table_ = std::move(table);
   marker_ = std::move(marker);
-  reset_order(std::move(order));
+  order_ = std::move(order);
   endResetModel();
 }
 
 void ResultModel::extend_table(TablePtr table, std::vector<Row> order) {
-  const int before = rows();
+  const int before = rowCount();
   const auto now = static_cast<int>(table->rows);
   if (now > before) beginInsertRows({}, before, now - 1);
   table_ = std::move(table);
-  extend_order(now);
+  while (!order_.empty() && static_cast<int>(order_.size()) < now) order_.push_back(static_cast<Row>(order_.size()));
   if (now > before) endInsertRows();
   // Existing points may have new values from another round.
-  emit dataChanged(index(0, 0), index(before - 1, columns() - 1));
+  emit dataChanged(index(0, 0), index(before - 1, columnCount() - 1));
   set_order(std::move(order));
 }
 
@@ -97,7 +96,7 @@ void ResultModel::update_table(TablePtr table) {
   };
   if (table->rows != table_->rows || !has_keys(table_)) return set_table(std::move(table));
   const TablePtr before = std::exchange(table_, std::move(table));
-  for (int column = 0; column < columns(); ++column) {
+  for (int column = 0; column < columnCount(); ++column) {
     const analysis::Column& was = before->columns[static_cast<std::size_t>(column)];
     const analysis::Column& now = table_->columns[static_cast<std::size_t>(column)];
     const auto tip = [](const analysis::Column& of, std::size_t row) { return of.tip ? of.tip(row) : std::string(); };
@@ -113,6 +112,19 @@ void ResultModel::update_table(TablePtr table) {
   }
 }
 
+ShownValues values_of(const analysis::Table& table) {
+  ShownValues values{.keys = {}, .lines = std::vector<QStringList>(table.rows)};
+  for (const analysis::Column& column : table.columns) {
+    values.keys << to_qstring(column.key);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+      const analysis::Cell cell = column.cell(row);
+      const bool is_number = column.kind == ColumnKind::number && cell.number;
+      values.lines[row] << (is_number ? plain_number(*cell.number) : to_qstring(cell.text));
+    }
+  }
+  return values;
+}
+
 int find_column_index(const analysis::Table& table, const QString& key) {
   const analysis::Column* found = table.find(key.toStdString());
   return found == nullptr ? -1 : static_cast<int>(found - table.columns.data());
@@ -124,6 +136,16 @@ QString ResultModel::key_of(int column) const {
 
 int ResultModel::find_column_index(const QString& key) const {
   return ui::find_column_index(*table_, key);
+}
+
+QVariant ResultModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  return cell(line_of(index.row()), index.column(), role);
+}
+
+QVariant ResultModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  return header(section, role);
 }
 
 QVariant ResultModel::cell(int line, int column, int role) const {

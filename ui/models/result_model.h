@@ -6,10 +6,8 @@
 #include <QColor>
 #include <QPixmap>
 #include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "profiler/points/table.h"
@@ -17,74 +15,10 @@
 
 namespace attnscope::ui {
 
-// Base class of flat table models. Subclasses provide columns and cells of lines; rows show the lines in a given order.
-
 using analysis::Row;
 
-class TableModel : public QAbstractTableModel {
- public:
-  using QAbstractTableModel::QAbstractTableModel;
-
-  static constexpr int sort_role = Qt::UserRole + 1;
-  static constexpr int copy_role = ui::copy_role;
-
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : rows(); }
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : columns(); }
-  [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const final {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-    return cell(line_of(index.row()), index.column(), role);
-  }
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const final {
-    if (orientation != Qt::Horizontal || section < 0 || section >= columns()) return {};
-    return header(section, role);
-  }
-
-  [[nodiscard]] int line_of(int row) const {
-    return order_.empty() ? row : static_cast<int>(order_[static_cast<std::size_t>(row)]);
-  }
-  [[nodiscard]] int row_of_line(int line) const {
-    return order_.empty() ? line : static_cast<int>(std::ranges::find(order_, static_cast<Row>(line)) - order_.begin());
-  }
-  /// Sets the order of lines; empty: data order. Keeps the selection.
-  void set_order(std::vector<Row> lines);
-
- protected:
-  [[nodiscard]] virtual int rows() const = 0;
-  [[nodiscard]] virtual int columns() const = 0;
-  [[nodiscard]] virtual QVariant cell(int line, int column, int role) const = 0;
-  [[nodiscard]] virtual QVariant header(int column, int role) const = 0;
-
-  /// Call between beginResetModel() and endResetModel().
-  void reset_order(std::vector<Row> lines) { order_ = std::move(lines); }
-  /// Appends new lines up to `end`. Call between beginInsertRows() and endInsertRows().
-  void extend_order(int end) {
-    while (!order_.empty() && static_cast<int>(order_.size()) < end) order_.push_back(static_cast<Row>(order_.size()));
-  }
-
-  /// Replaces the lines and emits dataChanged() for changed cells only; resets the model if the number of lines
-  /// changes. `same(before, now, column)`: compares a cell.
-  template <class Line, class Same>
-  void replace_lines(std::vector<Line>& lines, std::vector<Line> now, const Same& same) {
-    if (lines.size() != now.size()) {
-      beginResetModel();
-      lines = std::move(now);
-      endResetModel();
-      return;
-    }
-    lines.swap(now);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      for (int column = 0; column < columns(); ++column) {
-        if (same(now[i], lines[i], column)) continue;
-        const QModelIndex cell = index(static_cast<int>(i), column);
-        emit dataChanged(cell, cell);
-      }
-    }
-  }
-
- private:
-  std::vector<Row> order_;  ///< line by row; empty: data order
-};
-
+/// Values of all rows, as ResultModel copies them.
+[[nodiscard]] ShownValues values_of(const analysis::Table& table);
 /// Returns -1 if the table has no such column.
 [[nodiscard]] int find_column_index(const analysis::Table& table, const QString& key);
 
@@ -98,10 +32,14 @@ struct TextSample {
 };
 [[nodiscard]] std::vector<std::vector<TextSample>> longest_texts(const analysis::Table& table, std::size_t rows);
 
-class ResultModel : public TableModel {
+/// Rows show the lines of a table in a given order.
+class ResultModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  using TableModel::TableModel;
+  using QAbstractTableModel::QAbstractTableModel;
+
+  static constexpr int sort_role = Qt::UserRole + 1;
+  static constexpr int copy_role = ui::copy_role;
 
   using TablePtr = std::shared_ptr<const analysis::Table>;
   /// Marker in the first column; null: none.
@@ -112,19 +50,35 @@ class ResultModel : public TableModel {
   void extend_table(TablePtr table, std::vector<Row> order);
   /// Like set_table(), but repaints only the changed cells if the rows and columns match.
   void update_table(TablePtr table);
-  [[nodiscard]] const TablePtr& table() const { return table_; }
+  /// Sets the order of lines; empty: table order. Keeps the selection.
+  void set_order(std::vector<Row> lines);
   [[nodiscard]] QString key_of(int column) const;
   [[nodiscard]] int find_column_index(const QString& key) const;
 
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override {
+    return parent.isValid() ? 0 : static_cast<int>(table_->rows);
+  }
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override {
+    return parent.isValid() ? 0 : static_cast<int>(table_->columns.size());
+  }
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  [[nodiscard]] int line_of(int row) const {
+    return order_.empty() ? row : static_cast<int>(order_[static_cast<std::size_t>(row)]);
+  }
+  [[nodiscard]] int row_of_line(int line) const {
+    return order_.empty() ? line : static_cast<int>(std::ranges::find(order_, static_cast<Row>(line)) - order_.begin());
+  }
+
  protected:
-  [[nodiscard]] int rows() const override { return static_cast<int>(table_->rows); }
-  [[nodiscard]] int columns() const override { return static_cast<int>(table_->columns.size()); }
-  [[nodiscard]] QVariant cell(int line, int column, int role) const override;
-  [[nodiscard]] QVariant header(int column, int role) const override;
+  [[nodiscard]] virtual QVariant cell(int line, int column, int role) const;
+  [[nodiscard]] virtual QVariant header(int column, int role) const;
 
  private:
   TablePtr table_ = std::make_shared<const analysis::Table>();
   RowMarker marker_;
+  std::vector<Row> order_;  ///< Line by row; empty: table order.
 };
 
 }  // namespace attnscope::ui

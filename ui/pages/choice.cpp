@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/choice.h"
 
-#include <QAction>
 #include <QDoubleSpinBox>
+#include <QJsonArray>
 #include <QSignalBlocker>
 
+#include "ui/pages/facet_chip.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
@@ -53,8 +55,17 @@ int IdChoice::shown_index() const {
   return options_.empty() ? -1 : fallback_;
 }
 
+FacetChip* IdChoice::attach_editor(FacetChip* chip) {
+  chip_ = chip;
+  QObject::connect(chip, &FacetChip::picked, chip, [this](const QString& id) { choose(id); });
+  show();
+  return chip;
+}
+
 void IdChoice::show() const {
-  if (show_) show_(options_, shown_index());
+  if (chip_ == nullptr) return;
+  chip_->show_options(options_, shown_index());
+  chip_->set_automatic(from_data_ && empty());
 }
 
 void Choices::add(const char* key, IdChoice& choice) {
@@ -83,6 +94,19 @@ void Choices::add(const char* key, QDoubleSpinBox& number) {
       });
 }
 
+void Choices::add(const char* key, std::set<QString>& words) {
+  add(
+      [key, &words](QJsonObject& state) {
+        state[QLatin1String(key)] = QJsonArray::fromStringList(QStringList(words.begin(), words.end()));
+      },
+      [key, &words](const QJsonObject& state) {
+        const QJsonValue saved = state[QLatin1String(key)];
+        if (!saved.isArray()) return;
+        words.clear();
+        for (const auto& word : saved.toArray()) words.insert(word.toString());
+      });
+}
+
 QJsonObject Choices::state() const {
   QJsonObject state;
   for (const auto& [save, restore] : kept_) save(state);
@@ -93,12 +117,12 @@ void Choices::restore(const QJsonObject& state) const {
   for (const auto& [save, take] : kept_) take(state);
 }
 
-QAction* Toggles::add(const QString& name, const QString& text, const QString& help, bool on) {
-  auto* action = new QAction(text, this);
+QAction* Toggles::add(const QString& name, const Message& text, const Message& help, bool on) {
+  auto* action = new QAction(qtext(text), this);
   action->setObjectName(name);
   action->setCheckable(true);
   action->setChecked(on);
-  action->setToolTip(plain_tooltip(help));
+  action->setToolTip(plain_tooltip(qtext(help)));
   all_ << action;
   return action;
 }

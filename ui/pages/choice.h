@@ -9,14 +9,18 @@
 #include <QString>
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-class QAction;
+#include "kernels/messages/message.h"
+
 class QDoubleSpinBox;
 
 namespace attnscope::ui {
+
+class FacetChip;
 
 struct Option {
   QString text;
@@ -54,18 +58,8 @@ class IdChoice {
   [[nodiscard]] const Option* shown() const;
   /// Index of the shown option; -1: none.
   [[nodiscard]] int shown_index() const;
-  /// Connects the editor that shows the options. A pick calls `picked`, or choose() if `picked` is empty.
-  template <class Editor>
-  Editor* attach_editor(Editor* editor, std::function<void(const QString&)> picked = {}) {
-    show_ = [this, editor](const std::vector<Option>& options, int place) {
-      editor->show_options(options, place);
-      if constexpr (requires { editor->set_automatic(true); }) editor->set_automatic(from_data_ && empty());
-    };
-    if (!picked) picked = [this](const QString& id) { choose(id); };
-    QObject::connect(editor, &Editor::picked, editor, std::move(picked));
-    show();
-    return editor;
-  }
+  /// Connects the chip that shows the options; a pick calls choose().
+  FacetChip* attach_editor(FacetChip* chip);
 
  private:
   void show() const;
@@ -77,7 +71,7 @@ class IdChoice {
   std::vector<Option> options_;
   int fallback_ = 0;
   bool from_data_ = false;
-  std::function<void(const std::vector<Option>&, int)> show_;
+  FacetChip* chip_ = nullptr;
 };
 
 /// A choice among fixed values, each with its option. Default: the first.
@@ -117,6 +111,7 @@ class Choices {
   void add(const char* key, QString& word);
   void add(const char* key, QAction& toggle);
   void add(const char* key, QDoubleSpinBox& number);
+  void add(const char* key, std::set<QString>& words);
   /// Keeps an object that has state() and restore().
   template <class Group>
   void add_group(const char* key, Group& group) {
@@ -140,7 +135,7 @@ class Toggles : public QObject {
   using QObject::QObject;
 
   /// `name` is the key in the saved state. The action is owned by this object.
-  QAction* add(const QString& name, const QString& text, const QString& help, bool on);
+  QAction* add(const QString& name, const Message& text, const Message& help, bool on);
   [[nodiscard]] const QList<QAction*>& all() const { return all_; }
   [[nodiscard]] QJsonObject state() const;
   void restore(const QJsonObject& state);

@@ -23,8 +23,7 @@ QString link_to(const QString& target, const QString& text) {
 
 QString run_text(const RunInfo& run) {
   constexpr qsizetype most = 80;
-  const QString name = run.title.isEmpty() ? run_title(run.summary) : run.title;
-  const QString title = shortened(name, most).toHtmlEscaped();
+  const QString title = shortened(run.title, most).toHtmlEscaped();
   const QString device = shortened(device_title(run.summary), most).toHtmlEscaped();
   return device.isEmpty() ? title
                           : qtext(msg::empty_page::run_on{.device = device.toStdString(), .run = title.toStdString()});
@@ -107,25 +106,25 @@ std::optional<EmptyStateText> none_ran_text(const analysis::PointTable& table) {
                         lines.join(QStringLiteral("<br>"))};
 }
 
-EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), workspace_(workspace) {
+EmptyState::EmptyState(QWidget* parent, Workspace& workspace) : QLabel(parent), workspace_(workspace) {
   setAlignment(Qt::AlignCenter);
   setWordWrap(true);
   setTextFormat(Qt::RichText);
   setMargin(24);
   setTextInteractionFlags(Qt::TextBrowserInteraction);
-  if (workspace_ != nullptr) connect(this, &QLabel::linkActivated, this, &EmptyState::follow_link);
+  connect(this, &QLabel::linkActivated, this, &EmptyState::follow_link);
 }
 
 void EmptyState::follow_link(const QString& link) {
   const EmptyStateText shown = shown_;  // Copied, because the action may change the text.
   if (link == QLatin1String(clear_link)) {
-    (void)workspace_->set_query({});
+    (void)workspace_.set_query({});
   } else if (link == QLatin1String(collect_link)) {
     shown.collect();
   } else if (link.startsWith(QLatin1String(show_link))) {
     shown.nearest[link.mid(QLatin1String(show_link).size()).toUInt()].run();
   } else {
-    workspace_->open(link);
+    workspace_.open(link);
   }
 }
 
@@ -140,10 +139,10 @@ void EmptyState::set_text(const EmptyStateText& words) {
   if (words.collect) {
     text += QStringLiteral("<p>%1</p>").arg(link_to(QLatin1String(collect_link), qtext(msg::empty_page::collect{})));
   }
-  const Row left = workspace_ == nullptr ? 0 : workspace_->visible()->size();
-  const std::size_t all = workspace_ == nullptr ? 0 : workspace_->checked_points();
+  const Row left = workspace_.visible()->size();
+  const std::size_t all = workspace_.checked_points();
   const QString sample = words.sample.empty() ? QString() : find_sample(words.sample);
-  if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
+  if (!sample.isEmpty() && !workspace_.files().contains(sample)) {
     text +=
         QStringLiteral("<p>%1</p>").arg(link_to(sample, qtext(msg::empty_page::open_sample{.sample = words.sample})));
   }

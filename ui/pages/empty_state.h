@@ -35,8 +35,8 @@ struct EmptyStateText {
 class EmptyState : public QLabel {
   Q_OBJECT
  public:
-  /// Links in the text open the recorded sample or clear the filter of `workspace`. Null: no links.
-  explicit EmptyState(QWidget* parent = nullptr, Workspace* workspace = nullptr);
+  /// Links in the text open the recorded sample or clear the filter of `workspace`.
+  EmptyState(QWidget* parent, Workspace& workspace);
   void set_text(const EmptyStateText& words);
   /// A long word is cut and does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
@@ -46,7 +46,7 @@ class EmptyState : public QLabel {
  private:
   void follow_link(const QString& link);
 
-  Workspace* workspace_;
+  Workspace& workspace_;
   EmptyStateText shown_;
 };
 

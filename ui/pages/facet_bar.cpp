@@ -4,8 +4,6 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "messages/page.h"
 #include "ui/models/curve_series.h"
@@ -209,12 +207,12 @@ FacetBar::Values FacetBar::values_of(const ProblemFilter& filter, const analysis
   return values;
 }
 
-FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help) {
-  return insert(choice.attach_editor(new FacetChip(label, help, this)));
+FacetChip* FacetBar::add_chip(IdChoice& choice, const Message& label, const Message& help) {
+  return insert(choice.attach_editor(new FacetChip(qtext(label), qtext(help), this)));
 }
 
-FacetChip* FacetBar::add_switch(IdChoice& choice, const QString& label, const QString& help) {
-  return insert(choice.attach_editor(new SegmentedChip(label, help, this)));
+FacetChip* FacetBar::add_switch(IdChoice& choice, const Message& label, const Message& help) {
+  return insert(choice.attach_editor(new SegmentedChip(qtext(label), qtext(help), this)));
 }
 
 FacetChip* FacetBar::insert(FacetChip* chip) {
@@ -223,8 +221,8 @@ FacetChip* FacetBar::insert(FacetChip* chip) {
   return chip;
 }
 
-FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QString& help) {
-  FacetChip* chip = choice.attach_editor(new FacetChip(label, help, this));
+FacetChip* FacetBar::add_option(IdChoice& choice, const Message& label, const Message& help) {
+  FacetChip* chip = choice.attach_editor(new FacetChip(qtext(label), qtext(help), this));
   chip->set_folded(true);
   options_.push_back(chip);
   return chip;

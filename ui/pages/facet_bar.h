@@ -6,7 +6,6 @@
 #include <QJsonObject>
 #include <QString>
 #include <QWidget>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,15 +43,13 @@ class FacetBar : public QWidget {
   /// Adds a chip before those of the filter; takes ownership.
   void add_leading_chip(FacetChip* chip);
   /// Adds a chip for a choice of the page, after those of the filter.
-  FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help);
+  FacetChip* add_chip(IdChoice& choice, const Message& label, const Message& help);
   /// Like add_chip(), with all options side by side; for two or three short ones.
-  FacetChip* add_switch(IdChoice& choice, const QString& label, const QString& help);
+  FacetChip* add_switch(IdChoice& choice, const Message& label, const Message& help);
   /// Adds the choice as a submenu of the plot options.
-  FacetChip* add_option(IdChoice& choice, const QString& label, const QString& help);
+  FacetChip* add_option(IdChoice& choice, const Message& label, const Message& help);
   /// Switches for parts of the plot; first entries of the options menu.
   [[nodiscard]] Toggles& toggles() { return *toggles_; }
-  /// Button of the options menu. Chips that do not fit become its submenus, starting with the filter's last facet.
-  [[nodiscard]] FacetChip* options_chip() const { return more_; }
   /// Choices that the user made, by facet key.
   [[nodiscard]] QJsonObject state() const;
   void reset();
@@ -84,11 +81,12 @@ class FacetBar : public QWidget {
   std::vector<FacetChip*> leading_chips_;
   std::vector<FacetChip*> chips_;
   std::vector<FacetChip*> own_;
-  std::vector<FacetChip*> options_;  ///< Always in the menu.
-  Toggles* toggles_;
-  FacetChip* more_;
+  std::vector<FacetChip*> options_;         ///< Always in the menu.
   std::map<QString, std::string> visited_;  ///< Choices by choose_problem().
   QJsonObject before_visit_;                ///< State before them.
+  Toggles* toggles_;
+  /// Button of the options menu. Chips that do not fit become its submenus, starting with the filter's last facet.
+  FacetChip* more_;
 };
 
 /// Points, the rows that a page can show, and the filter applied to them. Can be built in any thread.

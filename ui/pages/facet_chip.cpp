@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "messages/page.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/control_style.h"
@@ -26,6 +27,11 @@ constexpr int side = 8;  ///< Padding between border and contents.
 constexpr int chip_gap = 5;
 constexpr int arrow = 8;
 constexpr int rounding = 4;
+
+/// Text of a menu entry or button: an ampersand is no shortcut.
+QString menu_text(QString text) {
+  return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
+}
 
 }  // namespace
 
@@ -44,7 +50,7 @@ FacetChip::FacetChip(const QString& label, const QString& help, QMenu* menu, QWi
     setAttribute(Qt::WA_UnderMouse, rect().contains(mapFromGlobal(QCursor::pos())));
     update();
   });
-  offer({}, -1);
+  show_options({}, -1);
 }
 
 void FacetChip::set_texts(const QStringList& texts) {
@@ -53,53 +59,42 @@ void FacetChip::set_texts(const QStringList& texts) {
   invalidate_size();
 }
 
-void FacetChip::offer(std::vector<Option> options, int current) {
+void FacetChip::show_options(std::vector<Option> options, int current) {
+  QStringList texts;
+  for (const Option& option : options) texts << option.text;
+  set_texts(texts);
   if (current == current_ && options == options_ && !text().isEmpty()) return;
   options_ = std::move(options);
   current_ = current;
   setEnabled(options_.size() > 1);
-  update_accessible_name();
-  update_tooltip();
-  update();
+  update_texts();
 }
 
-void FacetChip::update_tooltip() {
+void FacetChip::set_automatic(bool automatic) {
+  if (std::exchange(automatic_, automatic) != automatic) update_texts();
+}
+
+void FacetChip::show_text(const QString& words) {
+  words_ = words;
+  update_texts();
+  setEnabled(true);
+}
+
+void FacetChip::update_texts() {
+  const QString words = QString(label_ + QLatin1Char(' ') + value()).trimmed();
+  setText(menu_text(words));
+  setAccessibleDescription(automatic_ ? words + QStringLiteral(", ") + qtext(msg::page::automatic{}) : words);
   QString tip = help_;
   if (current_ >= 0) {
     const Option& chosen = options_[static_cast<std::size_t>(current_)];
     tip += QLatin1Char('\n') + (chosen.full.isEmpty() ? chosen.text : chosen.full);
     if (!chosen.available) tip += QLatin1Char('\n') + qtext(msg::page::unavailable_help{});
+  } else if (!words_.isEmpty()) {
+    tip += QLatin1Char('\n') + words_;
   }
   if (automatic_) tip += QLatin1Char('\n') + qtext(msg::page::automatic_help{});
   setToolTip(plain_tooltip(tip));
-}
-
-void FacetChip::set_automatic(bool automatic) {
-  if (std::exchange(automatic_, automatic) == automatic) return;
-  update_accessible_name();
-  update_tooltip();
   update();
-}
-
-void FacetChip::update_accessible_name() {
-  const QString words = QString(label_ + QLatin1Char(' ') + value()).trimmed();
-  setText(QString(words).replace(QLatin1Char('&'), QStringLiteral("&&")));
-  setAccessibleDescription(automatic_ ? words + QStringLiteral(", ") + qtext(msg::page::automatic{}) : words);
-}
-
-void FacetChip::show_text(const QString& words) {
-  words_ = words;
-  update_accessible_name();
-  setToolTip(plain_tooltip(help_ + QLatin1Char('\n') + words));
-  setEnabled(true);
-  update();
-}
-
-void FacetChip::show_options(const std::vector<Option>& options, int current) {
-  QStringList texts;
-  for (const Option& option : options) texts << option.text;
-  set_texts(texts);
-  offer(options, current);
 }
 
 void FacetChip::setVisible(bool visible) {
@@ -120,9 +115,7 @@ QString FacetChip::value() const {
 }
 
 QFont FacetChip::value_font() const {
-  QFont bold = font();
-  bold.setBold(true);
-  return bold;
+  return bold(font());
 }
 
 void FacetChip::set_max_value_width(int pixels) {
@@ -224,13 +217,13 @@ void FacetChip::fill_menu() {
     if (const QString& name = options_[i].group; !name.isEmpty()) {
       QMenu*& made = groups[name];
       if (made == nullptr) {
-        made = menu()->addMenu(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")));
+        made = menu()->addMenu(menu_text(name));
         made->setToolTipsVisible(true);
       }
       among = made;
     }
     if (!options_[i].available) text = qtext(msg::page::unavailable{.option = text.toStdString()});
-    QAction* entry = among->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
+    QAction* entry = among->addAction(menu_text(text));
     entry->setCheckable(true);
     entry->setChecked(place == current_);
     entry->setToolTip(plain_tooltip(options_[i].full));
@@ -325,7 +318,7 @@ void MultiChoiceChip::fill_menu() {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     QAction* entry = fresh ? menu()->addAction(QString()) : menu()->actions()[static_cast<qsizetype>(i)];
     const Item& item = items_[i];
-    entry->setText(QString(item.text).replace(QLatin1Char('&'), QStringLiteral("&&")));
+    entry->setText(menu_text(item.text));
     entry->setCheckable(true);
     entry->setChecked(item.on);
     entry->setToolTip(plain_tooltip(item.help));

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <QMenu>
-#include <QString>
-#include <QStringList>
 #include <QToolButton>
 #include <vector>
 
@@ -26,10 +24,9 @@ class FacetChip : public QToolButton {
   void hide_label();
   /// All values that may ever be shown; they determine the width.
   void set_texts(const QStringList& texts);
-  /// Sets the options; `current` is the index of the chosen one, -1: none. Disabled with a single option.
-  void offer(std::vector<Option> options, int current);
-  /// Like offer(); the options are also all values that may be shown.
-  void show_options(const std::vector<Option>& options, int current);
+  /// Sets the options, which are all values that may be shown; `current` is the index of the chosen one, -1: none.
+  /// Disabled with a single option.
+  void show_options(std::vector<Option> options, int current);
   /// Marks the shown option as chosen by the program.
   void set_automatic(bool automatic);
   [[nodiscard]] bool is_automatic() const { return automatic_; }
@@ -64,9 +61,8 @@ class FacetChip : public QToolButton {
 
  private:
   void invalidate_size();
-  void update_accessible_name();
-  void update_tooltip();
-
+  /// Updates text, accessible description and tooltip.
+  void update_texts();
   [[nodiscard]] int label_width() const;
 
   QString label_;

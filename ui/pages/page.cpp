@@ -5,7 +5,6 @@
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <chrono>
-#include <utility>
 
 #include "messages/page.h"
 #include "ui/plots/legend_plot.h"
@@ -21,6 +20,36 @@ Page::Page(QWidget* parent) : QWidget(parent) {
   connect(&overlay_timer_, &QTimer::timeout, this, &Page::update_overlay);
 }
 
+void Page::add_content(QBoxLayout& column, QWidget* content, Workspace& workspace) {
+  auto* both = new QWidget(this);
+  stack_ = new QStackedLayout(both);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  empty_ = new EmptyState(both, workspace);
+  stack_->addWidget(content);
+  stack_->addWidget(empty_);
+  column.addWidget(both, 1);
+}
+
+void Page::add_error_note(QBoxLayout& column) {
+  note_ = new ErrorNote(this);
+  column.addWidget(note_);
+}
+
+void Page::show_content(const std::set<SimulatedGroup>& simulated) {
+  if (note_ != nullptr) note_->show_errors(simulated);
+  stack_->setCurrentIndex(0);
+}
+
+void Page::show_text(const EmptyStateText& words) {
+  if (note_ != nullptr) note_->show_errors({});
+  empty_->set_text(words);
+  stack_->setCurrentWidget(empty_);
+}
+
+QString Page::replacement_text() const {
+  return stack_ != nullptr && stack_->currentWidget() == empty_ ? empty_->text() : QString();
+}
+
 void Page::watch(BackgroundWork& work) {
   watched_work_.push_back(&work);
   connect(&work, &BackgroundWork::requested, this, [this, &work] {
@@ -28,15 +57,13 @@ void Page::watch(BackgroundWork& work) {
     if (work.is_busy()) return schedule_overlay();
     update_overlay();
   });
-  connect(&work, &BackgroundWork::finished, this, &Page::handle_result);
+  connect(&work, &BackgroundWork::finished, this, [this] {
+    if (is_waiting()) return;
+    update_overlay();
+    if (is_on_screen()) update_mark();
+    emit update_finished();
+  });
   work.on_failure([this](const QString& reason) { failure_ = reason; });
-}
-
-void Page::handle_result() {
-  if (is_waiting()) return;
-  update_overlay();
-  if (is_on_screen()) update_mark();
-  emit update_finished();
 }
 
 bool Page::is_waiting() const {
@@ -82,14 +109,10 @@ void Page::update_overlay() {
   }
   overlay_label_->setText(late ? qtext(msg::page::filtering{})
                                : qtext(msg::page::failed{.reason = failure_.toStdString()}));
-  place_overlay();
-  overlay_label_->raise();
-  overlay_label_->show();
-}
-
-void Page::place_overlay() {
   const QSize size = overlay_label_->sizeHint().boundedTo(rect().size());
   overlay_label_->setGeometry(QRect(QPoint((width() - size.width()) / 2, (height() - size.height()) / 2), size));
+  overlay_label_->raise();
+  overlay_label_->show();
 }
 
 QString Page::overlay_text() const {

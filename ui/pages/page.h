@@ -2,18 +2,17 @@
 // Base class of the window's pages; page_list.cpp lists them.
 #pragma once
 
-#include <QJsonObject>
+#include <QBoxLayout>
 #include <QLabel>
-#include <QString>
+#include <QStackedLayout>
 #include <QTimer>
-#include <QWidget>
-#include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "ui/pages/choice.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
 #include "ui/plots/plot_export.h"
 #include "ui/process/background_task.h"
 #include "ui/runs/workspace.h"
@@ -37,6 +36,8 @@ class Page : public QWidget {
   [[nodiscard]] virtual QWidget* view() = 0;
 
   [[nodiscard]] virtual bool has_plot() const { return false; }
+  /// Text shown instead of the content; empty while the content is shown.
+  [[nodiscard]] QString replacement_text() const;
   /// File name without extension, from the page's choices: "io-d128-causal-1x16".
   [[nodiscard]] virtual QString file_stem() const { return {}; }
   /// Picture of the plot. Pre: has_plot().
@@ -100,6 +101,12 @@ class Page : public QWidget {
   void stop_requested();
 
  protected:
+  /// Adds the content, which show_text() replaces by an explanation.
+  void add_content(QBoxLayout& column, QWidget* content, Workspace& workspace);
+  void add_error_note(QBoxLayout& column);
+  /// `simulated`: groups of simulated points in the content, for the error note.
+  void show_content(const std::set<SimulatedGroup>& simulated = {});
+  void show_text(const EmptyStateText& words);
   /// Adds entries for the selection to the context menu.
   virtual void fill_menu(QMenu& /*menu*/) {}
   void contextMenuEvent(QContextMenuEvent* event) override;
@@ -142,12 +149,10 @@ class Page : public QWidget {
   void show_marked(bool moves);
   /// Starts the delay before the overlay is shown.
   void schedule_overlay();
-  void handle_result();
   [[nodiscard]] bool is_busy() const { return std::ranges::any_of(watched_work_, &BackgroundWork::is_busy); }
   /// First visible table with rows; null: none.
   [[nodiscard]] const PlainTable* first_visible_table() const;
   void update_mark();
-  void place_overlay();
 
   Choices choices_;
   QJsonObject defaults_;
@@ -159,6 +164,9 @@ class Page : public QWidget {
   bool mark_shown_ = false;
   bool marking_ = false;
   Workspace* workspace_ = nullptr;  ///< Source of the visible points.
+  QStackedLayout* stack_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
   std::vector<BackgroundWork*> watched_work_;
   std::vector<BackgroundWork*> awaited_work_;
   QTimer overlay_timer_;  ///< Delay before the overlay is shown.

@@ -5,7 +5,6 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <utility>
 
 #include "messages/page.h"
 #include "profiler/plan/command_text.h"
@@ -52,7 +51,9 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
   column->addLayout(row);
   choices().add([this](QJsonObject& state) { state[QStringLiteral("choices")] = facets_->state(); },
                 [this](const QJsonObject& state) {
-                  facets_->restore(state[QStringLiteral("choices")].toObject());
+                  const QJsonValue chosen = state[QStringLiteral("choices")];
+                  if (!chosen.isObject()) return;
+                  facets_->restore(chosen.toObject());
                   starting_ = true;
                 });
   connect(facets_, &FacetBar::chosen, this, [this] {
@@ -64,37 +65,11 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
 }
 
 void ProblemPage::set_content(QWidget* content, QWidget* below) {
-  auto* both = new QWidget(this);
-  stack_ = new QStackedLayout(both);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  empty_ = new EmptyState(both, &workspace_);
-  stack_->addWidget(content);
-  stack_->addWidget(empty_);
-  auto* column = static_cast<QVBoxLayout*>(layout());
-  column->addWidget(both, 1);
-  if (below != nullptr) column->addWidget(below);
-  add_followed_note(*column);
-  note_ = new ErrorNote(this);
-  column->addWidget(note_);
-}
-
-void ProblemPage::show_content(const std::set<SimulatedGroup>& parts) {
-  note_->show_errors(parts);
-  stack_->setCurrentIndex(0);
-}
-
-void ProblemPage::show_text(const EmptyStateText& words) {
-  note_->show_errors({});
-  empty_->set_text(words);
-  stack_->setCurrentWidget(empty_);
-}
-
-QString ProblemPage::replacement_text() const {
-  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
-}
-
-void ProblemPage::rebuild_page() {
-  show_points();
+  auto& column = static_cast<QVBoxLayout&>(*layout());
+  add_content(column, content, workspace_);
+  if (below != nullptr) column.addWidget(below);
+  add_followed_note(column);
+  add_error_note(column);
 }
 
 QStringList ProblemPage::options(const QString& field) const {
@@ -177,7 +152,7 @@ void ProblemPage::reset_choices() {
   facets_->reset();
 }
 
-void ProblemPage::add_followed_note(QVBoxLayout& column) {
+void ProblemPage::add_followed_note(QBoxLayout& column) {
   followed_ = new QLabel(this);
   followed_->setObjectName(QStringLiteral("followed"));
   followed_->setTextFormat(Qt::RichText);

@@ -3,13 +3,9 @@
 #pragma once
 
 #include <QLabel>
-#include <QStackedLayout>
-#include <QStringList>
-#include <QVBoxLayout>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,9 +13,6 @@
 
 #include "profiler/points/facets.h"
 #include "profiler/tilemap/tile_map.h"
-#include "ui/pages/choice.h"
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/facet_bar.h"
 #include "ui/pages/page.h"
 #include "ui/text/qtext.h"
@@ -34,10 +27,7 @@ class ProblemPage : public Page {
   /// Options of a field, by its label or key ("d", "Pass", "mask"); they depend on the choices before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
-  [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() != empty_; }
-  /// Text shown instead of the content; empty while the content is shown.
-  [[nodiscard]] QString replacement_text() const;
-  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
+  [[nodiscard]] bool has_plot() const override { return replacement_text().isEmpty(); }
 
   /// Makes the shown choices explicit, so that another window shows the same problem.
   void keep_choices() { facets_->keep_choices(); }
@@ -45,8 +35,6 @@ class ProblemPage : public Page {
  protected:
   /// Adds the content, with `below` and the error note under it, at the end of the page's layout.
   void set_content(QWidget* content, QWidget* below = nullptr);
-  void show_content(const std::set<SimulatedGroup>& parts);
-  virtual void show_text(const EmptyStateText& words);
   using FilterFactory = std::function<ProblemFilter()>;
   /// `filter_factory` creates a filter without choices. The page's layout is a column that begins with the facets.
   ProblemPage(Workspace& workspace, const FilterFactory& filter_factory, QWidget* parent);
@@ -57,6 +45,7 @@ class ProblemPage : public Page {
   /// Shows the problem that the filter has chosen. Called after each change of the choice.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
+  void rebuild_page() override { show_problem(); }
   void reset_choices() override;
   void follow(const ShownPoint& point) override;
   /// Says below the content that a choice follows the selected point. `back` undoes it.
@@ -67,13 +56,13 @@ class ProblemPage : public Page {
     /// Names of axes that the preset or the page sets.
     std::vector<std::string_view> free_axes = {};
   };
-  [[nodiscard]] virtual Collection collection() const = 0;
+  [[nodiscard]] virtual Collection collection() const {
+    return {.preset = QStringLiteral("memory-wall"), .free_axes = {"algorithm", "N", "n_q", "n_k", "br", "bc"}};
+  }
   /// Returns the nearest combinations if the chosen one has no points but others do. `what`: "heatmap".
   [[nodiscard]] std::optional<EmptyStateText> absent_text(const Message& what);
   /// The same for a choice of the page.
   [[nodiscard]] std::optional<EmptyStateText> absent_option_text(const Message& what, IdChoice& choice) const;
-  /// Like show_problem(), after the points changed.
-  virtual void show_points() { show_problem(); }
   /// Returns the visible rows that the page can show. Called in any thread.
   using Find = std::function<std::vector<Row>(const analysis::PointTable&)>;
   /// Finds the rows that the page can show, applies the filter, then calls `show`; in a background thread for many
@@ -98,8 +87,7 @@ class ProblemPage : public Page {
   [[nodiscard]] FacetBar& facets() const { return *facets_; }
 
  private:
-  void rebuild_page() final;
-  void add_followed_note(QVBoxLayout& column);
+  void add_followed_note(QBoxLayout& column);
   void clear_followed();
   void show_found();
   /// Axes of a collection with the chosen values; `nearest` provides the others.
@@ -115,9 +103,6 @@ class ProblemPage : public Page {
   std::shared_ptr<const FacetBar::Values> values_;  ///< Facet values of the candidates; null: not computed yet.
   bool starting_ = true;  ///< The first files are still loading, or choices were restored since.
   FacetBar* facets_;
-  QStackedLayout* stack_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
   QLabel* followed_ = nullptr;  ///< Changes of choices that follow the selected point.
   QStringList followed_changes_;
   std::vector<std::function<void()>> followed_backs_;

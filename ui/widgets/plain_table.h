@@ -20,7 +20,7 @@ class PlainTable : public QTableView {
   void select_only_row(int row);
   /// Hides a column, but still copies it.
   void fold_column(int column, bool folded);
-  /// Returns the values (TableModel::copy_role) of visible and folded columns, of all rows or those that `wanted`
+  /// Returns the values (ResultModel::copy_role) of visible and folded columns, of all rows or those that `wanted`
   /// accepts.
   [[nodiscard]] ShownValues values(const std::function<bool(int row)>& wanted = {}) const;
   [[nodiscard]] ShownValues selected_values() const;

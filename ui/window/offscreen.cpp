@@ -71,7 +71,7 @@ class PictureWriter {
     const CurveSet set = build_curves(points_, plot.filter, request);
     const auto is_measured = [](const Curve& curve) { return curve.kind == CurveKind::measured; };
     if (std::ranges::none_of(set.curves, is_measured)) return {};
-    curves_.set_curves(set, false);
+    curves_.set_curves(set, {}, false);
     return write_both(stem, picture_size, picture_of(curves_, drawn_runs(set)), picture_scale);
   }
 

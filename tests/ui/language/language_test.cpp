@@ -283,7 +283,7 @@ TEST_F(LanguageTest, PlotsAreTranslated) {
     const CurveSet set = fixtures::curves_of(fixtures::shown(points), request);
     IoPlot plot;
     plot.resize(900, 700);
-    plot.set_curves(set, false);
+    plot.set_curves(set, {}, false);
     texts.add(plot.accessibleName(), "plot");
     for (const QCPAxis* axis : {plot.xAxis, plot.yAxis}) texts.add(axis->label(), "axis");
     const LegendContent& legend = plot.legend_table().content();

@@ -180,21 +180,19 @@ TEST(PointsTableModel, DetailsShowEveryField) {
 }
 
 TEST(PointsTableModel, DeclaredKnobsHaveColumns) {
-  const Registry registry = attnscope::test::registry_with_knobs();
-  PointsTableModel model(registry);
+  PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  const int cluster = model.find_column_index("cluster");
-  ASSERT_GE(cluster, 0);
-  EXPECT_TRUE(model.headerData(cluster, Qt::Horizontal, Qt::ToolTipRole).toString().contains("share loads"));
-  EXPECT_FALSE(model.facts(cluster).in_use);
-  EXPECT_EQ(model.find_column_index("warps"), -1) << "no algorithm of this registry has it";
-  records[1].spec.knobs = {{"cluster", 4}};
+  const int warps = model.find_column_index("warps");
+  ASSERT_GE(warps, 0);
+  EXPECT_FALSE(model.headerData(warps, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
+  EXPECT_FALSE(model.facts(warps).in_use);
+  records[1].spec.knobs = {{"warps", 4}};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  EXPECT_TRUE(model.facts(cluster).in_use);
-  EXPECT_EQ(at(model, 0, "cluster").toString(), "");
-  EXPECT_EQ(at(model, 1, "cluster").toString(), "4");
+  EXPECT_TRUE(model.facts(warps).in_use);
+  EXPECT_EQ(at(model, 0, "warps").toString(), "");
+  EXPECT_EQ(at(model, 1, "warps").toString(), "4");
 }
 
 TEST(PointsTableModel, UndeclaredKnobsOfPointsHaveColumns) {
@@ -227,9 +225,9 @@ TEST(PointSettingsTest, TitlesShowNonDefaultSettings) {
 TEST(PointsTableModel, SortsNumerically) {
   PointsTableModel model;
   model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
-  EXPECT_LT(at(model, 1, "n", TableModel::sort_role).toDouble(), at(model, 2, "n", TableModel::sort_role).toDouble());
-  EXPECT_GT(at(model, 1, "dram", TableModel::sort_role).toDouble(), 0);
-  EXPECT_FALSE(at(model, 6, "dram", TableModel::sort_role).isValid()) << "a missing value is not a number";
+  EXPECT_LT(at(model, 1, "n", ResultModel::sort_role).toDouble(), at(model, 2, "n", ResultModel::sort_role).toDouble());
+  EXPECT_GT(at(model, 1, "dram", ResultModel::sort_role).toDouble(), 0);
+  EXPECT_FALSE(at(model, 6, "dram", ResultModel::sort_role).isValid()) << "a missing value is not a number";
 }
 
 TEST(PointsTableModel, AppendsRowsOfAGrowingRun) {

@@ -80,6 +80,8 @@ class ComparePageTest : public ::testing::Test {
     for (int row = 0; place >= 0 && row < rows.rowCount(); ++row) texts << rows.index(row, place).data().toString();
     return texts;
   }
+  /// Line above the table: what all shown rows have in common.
+  [[nodiscard]] QString common() const { return page.findChild<QLabel*>("common")->text(); }
   /// Shown answer; its counts are those of the verdicts.
   void expect_answer(const std::map<analysis::Verdict, std::size_t>& counts, std::size_t left_out) const {
     const analysis::ComparisonView& view = page.shown().view();
@@ -119,13 +121,11 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
                  {analysis::Verdict::ambiguous, 2}},
                 1);
   EXPECT_EQ(page.summary().differences(), qtext(msg::compare::nothing_differs{}));
-  const QString common = page.common();
-  EXPECT_EQ(common, qtext(page.shown().common()));
-  EXPECT_TRUE(common.contains("d 128") && common.contains("rounds 1")) << common.toStdString();
-  EXPECT_FALSE(common.contains("N ")) << "it varies";
+  EXPECT_EQ(common(), qtext(page.shown().common()));
+  EXPECT_TRUE(common().contains("d 128") && common().contains("rounds 1")) << common().toStdString();
+  EXPECT_FALSE(common().contains("N ")) << "it varies";
   EXPECT_EQ(page.model().find_column_index("ratio"), 1) << "the second column, before all settings";
   EXPECT_TRUE(page.summary().folded());
-  EXPECT_EQ(page.summary().copies(), QString());
   EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
       << page.summary().details().toStdString();
 }
@@ -159,8 +159,8 @@ TEST_F(ComparePageTest, SelectedRowShowsTheCandidateAndKeyBTheBaseline) {
 
 TEST_F(ComparePageTest, UsesTheMarginAndTheLastRequest) {
   open_two_runs(changed_factors);
-  page.set_margin(20);
-  page.set_margin(45);
+  page.restore({{"margin", 20}});
+  page.restore({{"margin", 45}});
   page.wait_until_idle();
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.45);
   EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "only 1.6 exceeds the margin";
@@ -177,12 +177,12 @@ TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
   EXPECT_LT(page.model().find_column_index("side"), page.model().find_column_index("ratio"));
   EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 12})))
       << page.summary().details().toStdString();
-  page.set_candidate("c");
+  page.restore({{"candidate", "c"}});
   EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
       << page.summary().details().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().find_column_index("side"), -1);
-  page.set_baseline("b");
+  page.restore({{"baseline", "b"}});
   page.wait_until_idle();
   EXPECT_EQ(page.comparison()->base_name(), "b");
   const QStringList ratios = column("ratio");
@@ -194,7 +194,7 @@ TEST_F(ComparePageTest, OmitsSidesWithoutCommonPoints) {
   open({{"a", grid_of(unchanged_factors)},
         {"b", grid_of(changed_factors)},
         {"explored", {point_with_time(fixtures::spec("fa2", 512, 64), 1e6)}}});
-  page.set_side_axis("run");
+  page.restore({{"by", "run"}});
   page.wait_until_idle();
   ASSERT_EQ(page.comparison()->view.sides.size(), 1U);
   EXPECT_EQ(page.comparison()->name_of(0), "b");
@@ -215,7 +215,7 @@ TEST_F(ComparePageTest, SidesCanBeAlgorithmsOrGpusOfOneRun) {
   EXPECT_EQ(page.comparison()->base_name(), "FA1");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
   EXPECT_EQ(page.model().find_column_index("algorithm"), -1) << "the sides are algorithms";
-  page.set_side_axis("n");
+  page.restore({{"by", "n"}});
   page.wait_until_idle();
   EXPECT_EQ(page.comparison()->axis().values, (std::vector<QString>{"1024", "2048"}));
   EXPECT_EQ(column("verdict").size(), 2);
@@ -250,7 +250,7 @@ TEST_F(ComparePageTest, ComparesBestTilesOfTwoGpus) {
   EXPECT_TRUE(column("ratio").front().startsWith("0.625 [")) << column("ratio").front().toStdString();
   EXPECT_TRUE(qtext(page.shown().common()).contains(qtext(msg::compare::best_of{.base = 2, .other = 1})));
   EXPECT_TRUE(page.summary().details().contains(qtext(msg::compare::unequal_choice{.most = 2, .rows = 3})));
-  page.set_tiles("equal");
+  page.restore({{"tiles", "equal"}});
   page.wait_until_idle();
   EXPECT_EQ(tiles(), analysis::ComparedTiles::equal);
   EXPECT_TRUE(column("ratio").front().startsWith("0.500 [")) << column("ratio").front().toStdString();
@@ -285,15 +285,6 @@ TEST_F(ComparePageTest, SidesMatchWithoutCommonTile) {
   EXPECT_EQ(page.comparison()->axis().key, "run");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER"}));
   EXPECT_TRUE(qtext(page.shown().common()).contains("128x64 → 64x64")) << text(page.shown().common());
-}
-
-TEST_F(ComparePageTest, ListsCopiedFiles) {
-  open_two_runs(changed_factors);
-  const QString copy = folder.filePath("copied.attnscope");
-  ASSERT_TRUE(QFile::copy(folder.filePath("sides.attnscope"), copy));
-  ASSERT_EQ(workspace.open_blocking(copy), QString());
-  page.wait_until_idle();
-  EXPECT_EQ(page.summary().copies(), qtext(msg::compare_page::copies{.files = "copied.attnscope"}));
 }
 
 /// Ratios drawn as markers or as interval bars in a row of the plot.
@@ -389,17 +380,14 @@ TEST_F(ComparePageTest, VerdictsAndPlotRowsFilterTheTable) {
     }
   }
   open({{"before", before}, {"after", after}});
-  const auto button = [&](const QString& key) {
-    const std::vector<QToolButton*>& buttons = page.summary().verdict_buttons();
-    return *std::ranges::find(buttons, key, [](const QToolButton* each) { return each->objectName(); });
-  };
+  const auto button = [&](const QString& key) { return page.findChild<QToolButton*>(key); };
   EXPECT_EQ(button("slower")->text(), "SLOWER 2");
   EXPECT_FALSE(button("same")->isEnabled()) << "no row";
   EXPECT_EQ(column("verdict").size(), 12);
   button("slower")->click();
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "SLOWER"}));
-  EXPECT_TRUE(page.common().startsWith(qtext(msg::compare_page::filtered{.all = 12, .filter = "SLOWER", .rows = 2})));
-  EXPECT_TRUE(page.common().contains("d 128")) << page.common().toStdString();
+  EXPECT_TRUE(common().startsWith(qtext(msg::compare_page::filtered{.all = 12, .filter = "SLOWER", .rows = 2})));
+  EXPECT_TRUE(common().contains("d 128")) << common().toStdString();
   EXPECT_EQ(marks_in(*page.plot(), 0), std::set<double>{1}) << "the plot keeps all rows";
   button("slower")->click();
   EXPECT_EQ(column("verdict").size(), 12);
@@ -410,7 +398,7 @@ TEST_F(ComparePageTest, VerdictsAndPlotRowsFilterTheTable) {
   QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, label);
   EXPECT_EQ(page.filter(), (RowFilter{.verdict = {}, .group = "FA2 d 64"}));
   EXPECT_EQ(column("verdict").size(), 6);
-  EXPECT_TRUE(page.common().contains("d 64")) << page.common().toStdString();
+  EXPECT_TRUE(common().contains("d 64")) << common().toStdString();
   QTest::keyClick(page.table(), Qt::Key_Escape);
   EXPECT_TRUE(page.filter().empty());
   EXPECT_EQ(column("verdict").size(), 12);
@@ -440,9 +428,9 @@ TEST_F(ComparePageTest, ShowsTheIntervalOfTheSelectedPoint) {
 
 TEST_F(ComparePageTest, RestoresChoices) {
   open_two_runs(changed_factors);
-  page.set_side_axis("run");
-  page.set_baseline("after");
-  page.set_margin(2.5);
+  page.restore({{"by", "run"}});
+  page.restore({{"baseline", "after"}});
+  page.restore({{"margin", 2.5}});
   page.wait_until_idle();
   const QJsonObject state = page.state();
   ComparePage again(workspace);
@@ -521,7 +509,7 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
 
   window.show_page(QStringLiteral("tiles"));
   auto& tiles = page_of<TileHeatmapPage>(window);
-  tiles.set_axes(QStringLiteral("n"), QStringLiteral("br"));
+  tiles.restore({{"rows", "n"}, {"columns", "br"}});
   ASSERT_TRUE(tiles.has_map());
   ASSERT_TRUE(tiles.heatmap()->selected());
   EXPECT_EQ(tiles.heatmap()->point_at(*tiles.heatmap()->selected()).id, chosen.id);

@@ -49,22 +49,22 @@ TEST_F(ErrorNoteTest, IsShownForSimulatedPointsOnly) {
   page.show();
   ASSERT_EQ(workspace.open_blocking(file), QString());
   wait_until_idle();
-  EXPECT_FALSE(page.error_note().isVisible());
-  EXPECT_FALSE(map.error_note().isVisibleTo(&map));
+  EXPECT_FALSE(page.findChild<ErrorNote*>()->isVisible());
+  EXPECT_FALSE(map.findChild<ErrorNote*>()->isVisibleTo(&map));
 
   workspace.close(file);
   ASSERT_EQ(workspace.open_blocking(simulated_on("H200")), QString());
   wait_until_idle();
-  ASSERT_TRUE(page.error_note().isVisible());
-  const QString words = page.error_note().text();
+  ASSERT_TRUE(page.findChild<ErrorNote*>()->isVisible());
+  const QString words = page.findChild<ErrorNote*>()->text();
   EXPECT_TRUE(words.startsWith(errors_on("H200") + "Naive " + figures("H200"))) << words.toStdString();
   EXPECT_FALSE(words.contains("FA1")) << "it is not shown";
   page.resize(330, 700);
   wait_until_idle();
-  EXPECT_LE(page.error_note().width(), 330) << "the line ends in an ellipsis";
+  EXPECT_LE(page.findChild<ErrorNote*>()->width(), 330) << "the line ends in an ellipsis";
   workspace.set_run_visible(0, false);
   wait_until_idle();
-  EXPECT_FALSE(page.error_note().isVisible());
+  EXPECT_FALSE(page.findChild<ErrorNote*>()->isVisible());
 }
 
 TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
@@ -74,11 +74,11 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
   ASSERT_EQ(workspace.open_blocking(simulated_on("H100")), QString());
   wait_until_idle();
   ASSERT_NE(figures("H100"), figures("H200"));
-  const QString of_h100 = page.error_note().text();
+  const QString of_h100 = page.findChild<ErrorNote*>()->text();
   EXPECT_TRUE(of_h100.startsWith(errors_on("H100 80GB HBM3") + "Naive " + figures("H100"))) << of_h100.toStdString();
   ASSERT_EQ(workspace.open_blocking(simulated_on("H200")), QString());
   wait_until_idle();
-  const QString of_both = page.error_note().text();
+  const QString of_both = page.findChild<ErrorNote*>()->text();
   EXPECT_TRUE(of_both.contains(figures("H100") + " · " + errors_on("H200") + "Naive " + figures("H200")))
       << of_both.toStdString();
 }
@@ -89,7 +89,7 @@ TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   ASSERT_EQ(workspace.open_blocking(simulated_on("L40S")), QString());
   page.show();
   wait_until_idle();
-  const QString words = page.error_note().text();
+  const QString words = page.findChild<ErrorNote*>()->text();
   EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "L40S"}) + " · " +
                        qtext(msg::prediction::l2_source{.gpu = "H200", .what = "L40S"}))
       << words.toStdString();

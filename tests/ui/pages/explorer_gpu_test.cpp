@@ -49,7 +49,7 @@ TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
   ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(QString(fat).replace("456", "300")))), QString());
   wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 300 * 1024);
-  page.undo_stack().undo();
+  page.findChild<QUndoStack*>()->undo();
   wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 456 * 1024);
   EXPECT_EQ(devices->findText("fat"), devices->count() - 1) << "once";

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <QClipboard>
+#include <QContextMenuEvent>
 #include <QGuiApplication>
 #include <QImage>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 #include <tuple>
@@ -68,8 +70,8 @@ class HeatmapPageTest : public WindowTest {
 
 TEST_F(HeatmapPageTest, UsesAnyTwoAxes) {
   ASSERT_EQ(workspace.open_blocking(file), QString());
-  page.set_axes("algorithm", "n");
-  page.set_metric(metric_key::l2_sm_bytes);
+  page.restore({{"rows", "algorithm"}, {"columns", "n"}});
+  page.restore({{"metric", to_qstring(metric_key::l2_sm_bytes)}});
   const TileMap& map = page.heatmap()->map();
   ASSERT_EQ(map.y.size(), 3U);
   EXPECT_EQ(map.y.values[2].text, "fa2");
@@ -93,10 +95,10 @@ TEST_F(HeatmapPageTest, UsesAnyTwoAxes) {
   EXPECT_EQ(page.heatmap()->describe_cell({2, 1}).title,
             QStringLiteral("%1 FA2 × %2 512").arg(qtext(msg::field::algorithm{}), qtext(msg::facet::n{})));
   EXPECT_TRUE(map.best.empty()) << "bytes of different problems are not comparable";
-  page.set_axes("br", "bc");
+  page.restore({{"rows", "br"}, {"columns", "bc"}});
   EXPECT_EQ(page.heatmap()->map().y.axis.key(), "br");
   EXPECT_GE(page.heatmap()->map().y.size(), 12U);
-  page.set_axes("br", "tile");
+  page.restore({{"rows", "br"}, {"columns", "tile"}});
   EXPECT_EQ(page.heatmap()->map().x.axis.key(), "bc") << "both axes have Br";
 }
 
@@ -110,7 +112,7 @@ TEST_F(HeatmapPageTest, OmitsAxisFieldsFromTheTitle) {
     }
   }
   open({{"custom", records, false}});
-  page.set_axes("warps", "n");
+  page.restore({{"rows", "warps"}, {"columns", "n"}});
   ASSERT_TRUE(page.has_map());
   EXPECT_EQ(page.heatmap()->map().y.values.size(), 2U);
   EXPECT_FALSE(page.heatmap()->title().of.contains("warps")) << page.heatmap()->title().of.toStdString();
@@ -119,9 +121,9 @@ TEST_F(HeatmapPageTest, OmitsAxisFieldsFromTheTitle) {
 
 TEST_F(HeatmapPageTest, SavesAndRestoresChoices) {
   open({{"tiles", four_by_four(), false}});
-  page.set_axes("bc", "br");
-  page.set_comparison("best");
-  page.set_metric(metric_key::tflops);
+  page.restore({{"rows", "bc"}, {"columns", "br"}});
+  page.restore({{"as", "best"}});
+  page.restore({{"metric", to_qstring(metric_key::tflops)}});
   TileHeatmapPage other(workspace);
   other.restore(page.state());
   EXPECT_EQ(other.state(), page.state());
@@ -145,9 +147,9 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
     }
   }
   open({{"now", records, false}});
-  page.set_metric(metric_key::l2_sm_bytes);
+  page.restore({{"metric", to_qstring(metric_key::l2_sm_bytes)}});
   ASSERT_EQ(page.comparison().options().size(), 3U) << "value, best and model";
-  page.set_comparison("model");
+  page.restore({{"as", "model"}});
   const TileMap& map = page.heatmap()->map();
   ASSERT_EQ(map.shown.as, analysis::Comparison::over_model);
   EXPECT_NEAR(*map.at({0, 0}).value, 0.5, 1e-9);
@@ -207,7 +209,7 @@ TEST_F(HeatmapPageTest, TimesAreColoredBySlowdown) {
   EXPECT_NE(color_of({0, 0}), bin_color(0)) << "faded";
   QTest::keyClick(&view, Qt::Key_2);
   EXPECT_FALSE(view.highlighted_bin());
-  page.set_metric(metric_key::tflops);
+  page.restore({{"metric", to_qstring(metric_key::tflops)}});
   EXPECT_TRUE(view.title().headline.isEmpty());
 }
 
@@ -217,7 +219,7 @@ TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   records[4].kernels[0].samples_ns = {1.029e6};
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
-  page.set_metric(metric_key::tflops);
+  page.restore({{"metric", to_qstring(metric_key::tflops)}});
   EXPECT_EQ(page.heatmap()->map().plateau.size(), 3U);
   EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::plateau{.percent = 3, .tiles = 3})))
       << page.heatmap()->caption().toStdString();
@@ -239,27 +241,37 @@ TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   EXPECT_FALSE(drawn({above.right(), above.top() + 6}));
 }
 
+/// Triggers an entry of a cell's context menu.
+void trigger_cell_entry(TileHeatmapPage& page, TileMap::Place place, const char* entry) {
+  page.heatmap()->select(place);
+  const auto opened = QObject::connect(&page, &Page::menu_opened, &page, [entry](QMenu* menu) {
+    for (QAction* action : menu->actions()) {
+      if (action->objectName() == QLatin1String(entry)) action->trigger();
+    }
+    menu->clear();
+  });
+  QContextMenuEvent event(QContextMenuEvent::Keyboard, QPoint(), QPoint());
+  QApplication::sendEvent(&page, &event);
+  QObject::disconnect(opened);
+}
+
 TEST_F(HeatmapPageTest, CellMenuCopiesValueAndCommandAndPins) {
   open({{"tiles", four_by_four(), false}});
-  page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::value);
+  trigger_cell_entry(page, {0, 1}, "value");
   EXPECT_EQ(QGuiApplication::clipboard()->text(), qtext(Nanoseconds(1.1e6)));
-  page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::collect_command);
-  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), collect_command(fixtures::spec("fa2", 1024, 32, 64)));
-  page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::launch_command);
+  trigger_cell_entry(page, {0, 1}, "launch");
   EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("attnscope launch algorithm=fa2 "));
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_blocking(path), QString());
   auto& tiles = page_of<TileHeatmapPage>(window);
   auto& explorer = page_of<ExplorerPage>(window);
-  for (int column = 0; column < 4; ++column) {
-    tiles.run_cell_action({0, column}, TileHeatmapPage::CellAction::pin);
-  }
+  for (int column = 0; column < 4; ++column) trigger_cell_entry(tiles, {0, column}, "pin");
   wait_until_idle();
   const auto& pin = explorer.chosen_state().pin;
   ASSERT_TRUE(pin) << "replaces the previous pin";
   EXPECT_EQ(pin->point.spec.tile, (TileShape{32, 128}));
   EXPECT_EQ(pin->device, "NVIDIA H200");
-  tiles.run_cell_action({1, 1}, TileHeatmapPage::CellAction::explore);
+  trigger_cell_entry(tiles, {1, 1}, "explore");
   wait_until_idle();
   EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
   EXPECT_EQ(explorer.chosen_state().choices.point.spec.tile, (TileShape{64, 64}));

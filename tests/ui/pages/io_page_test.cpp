@@ -222,7 +222,7 @@ TEST_F(IoPageTest, DevicesArePanelsOnCommonAxes) {
   const QString both = folder.filePath("both.attnscope");
   fixtures::write_file(both, runs);
   ASSERT_NO_FATAL_FAILURE(show({both}));
-  page.set_ordinate(Ordinate::time);
+  page.restore({{"plot", "time"}});
   wait_until_idle();
   ASSERT_EQ(plot->panels().size(), 2U);
   EXPECT_EQ(page.curves().panels.front(), "H200");
@@ -245,7 +245,7 @@ TEST_F(IoPageTest, DevicesArePanelsOnCommonAxes) {
     for (const QCPGraphData& data : *graph->data()) EXPECT_NEAR(data.value, 1.5, 1e-9);
   }
   // Bytes are equal on both: one panel.
-  page.set_ordinate(Ordinate::bytes);
+  page.restore({{"plot", "io"}});
   wait_until_idle();
   EXPECT_EQ(plot->panels().size(), 1U);
   EXPECT_EQ(page.curves().panels.front(), "H200 = H100 SXM");
@@ -264,7 +264,7 @@ TEST_F(IoPageTest, CoincidingMarksAreSideBySide) {
   const QString equal = folder.filePath("equal.attnscope");
   fixtures::write_file(equal, {{"equal", records, false}});
   ASSERT_NO_FATAL_FAILURE(show({equal}));
-  page.set_ordinate(Ordinate::time);
+  page.restore({{"plot", "time"}});
   wait_until_idle();
   const CurveSet& set = page.curves();
   const auto same = [](double value) { return value; };
@@ -325,7 +325,7 @@ TEST_F(IoPageTest, MarksThrottledPoints) {
   EXPECT_FALSE(notes().contains(one)) << "bytes do not depend on clocks";
   const QString power_cap = qtext(msg::throttle::power_cap{});
   for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
-    page.set_ordinate(ordinate);
+    page.restore({{"plot", ordinate == Ordinate::bytes ? "io" : ordinate == Ordinate::time ? "time" : "tflops"}});
     QApplication::processEvents();
     EXPECT_TRUE(notes().contains(one)) << notes().join('\n').toStdString();
     const Curve& curve = page.curves().curves.front();
@@ -347,7 +347,7 @@ TEST_F(IoPageTest, NamesAThrottledRunOnce) {
   const QString hot = folder.filePath("hot.attnscope");
   fixtures::write_file(hot, {{"quick", records, false}});
   ASSERT_NO_FATAL_FAILURE(show({hot}));
-  page.set_ordinate(Ordinate::time);
+  page.restore({{"plot", "time"}});
   QApplication::processEvents();
   const QStringList notes = plot->legend_table().content().notes;
   EXPECT_TRUE(notes.contains(qtext(msg::tile_map::run_throttled{}))) << notes.join('\n').toStdString();
@@ -361,7 +361,7 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::bytes_axis{.level = "DRAM"}));
   EXPECT_EQ(page.file_stem(), "io-d128-1x132");
   const auto toggles = [&] {
-    QMenu& menu = *page.findChild<FacetBar*>()->options_chip()->menu();
+    QMenu& menu = *page.findChild<FacetChip*>("plot-options")->menu();
     emit menu.aboutToShow();
     QStringList texts;
     for (const QAction* action : menu.actions()) {
@@ -371,7 +371,7 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   };
   EXPECT_TRUE(toggles().contains(qtext(msg::curve_page::model{})));
 
-  page.set_ordinate(Ordinate::time);
+  page.restore({{"plot", "time"}});
   QApplication::processEvents();
   EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::time_axis{}));
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
@@ -387,13 +387,13 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   EXPECT_EQ(read.rows.front().value, "2.71 ms (2.65 – 2.84)");
   EXPECT_EQ(read.rows.front().sample.identity.slot, PlotSlot::star) << "differs from all algorithms";
 
-  page.set_ordinate(Ordinate::rate);
+  page.restore({{"plot", "tflops"}});
   QApplication::processEvents();
   EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::rate_axis{}));
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLinear);
   EXPECT_EQ(plot->yAxis->range().lower, 0);
   EXPECT_GT(plot->yAxis->range().upper, 560);
-  page.set_ordinate(Ordinate::bytes);
+  page.restore({{"plot", "io"}});
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
   EXPECT_GT(plot->yAxis->range().lower, 1e6);
 }
@@ -428,7 +428,7 @@ TEST_F(WindowTest, ImportedProgramsHaveChipsWhileOpen) {
     return QString();
   };
   EXPECT_TRUE(tip().contains(qtext(msg::curve_page::points_without_bytes{}))) << tip().toStdString();
-  page.set_ordinate(Ordinate::time);
+  page.restore({{"plot", "time"}});
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
   EXPECT_FALSE(tip().contains(qtext(msg::curve_page::points_without_bytes{}))) << tip().toStdString();
   EXPECT_FALSE(tip().contains(qtext(msg::curve_page::points_without_times{}))) << tip().toStdString();

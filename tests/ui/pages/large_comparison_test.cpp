@@ -59,7 +59,7 @@ class LargeComparisonTest : public ::testing::Test {
     const QAbstractItemModel& rows = *page.table()->model();
     const int column = page.model().find_column_index(QStringLiteral("ratio"));
     for (int row = 0; row < rows.rowCount(); ++row) {
-      shown.push_back(rows.index(row, column).data(TableModel::sort_role).toDouble());
+      shown.push_back(rows.index(row, column).data(ResultModel::sort_role).toDouble());
     }
     return shown;
   }
@@ -74,9 +74,9 @@ TEST_F(LargeComparisonTest, CopiesHeadsAsTextAndSortsNumerically) {
   const QAbstractItemModel& rows = page.model();
   const int heads = page.model().find_column_index(QStringLiteral("heads"));
   ASSERT_GE(heads, 0);
-  EXPECT_EQ(rows.index(0, heads).data(TableModel::copy_role), rows.index(0, heads).data());
+  EXPECT_EQ(rows.index(0, heads).data(ResultModel::copy_role), rows.index(0, heads).data());
   EXPECT_TRUE(rows.index(0, heads).data().toString().startsWith("1 × "));
-  EXPECT_GE(rows.index(0, heads).data(TableModel::sort_role).toDouble(), 1);
+  EXPECT_GE(rows.index(0, heads).data(ResultModel::sort_role).toDouble(), 1);
 }
 
 TEST_F(LargeComparisonTest, SortsInTheBackgroundByTheLastRequest) {
@@ -91,7 +91,7 @@ TEST_F(LargeComparisonTest, SortsInTheBackgroundByTheLastRequest) {
   EXPECT_GT(ratios().front(), 1.4);
   EXPECT_DOUBLE_EQ(ratios().back(), 1);
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
-  page.set_margin(3);  // Compared again, and shown in that order.
+  page.restore({{"margin", 3}});  // Compared again, and shown in that order.
   page.wait_until_idle();
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.03);
@@ -100,7 +100,7 @@ TEST_F(LargeComparisonTest, SortsInTheBackgroundByTheLastRequest) {
 TEST_F(LargeComparisonTest, KeepsChoicesMadeDuringAFilter) {
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=1000")).empty());
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
-  page.set_margin(2);
+  page.restore({{"margin", 2}});
   EXPECT_FALSE(page.is_up_to_date());
   page.wait_until_idle();
   EXPECT_EQ(page.comparison()->points(), workspace.visible());

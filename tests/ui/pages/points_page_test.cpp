@@ -36,6 +36,7 @@ class PointsPageTest : public WindowTest {
     }
     return texts;
   }
+  [[nodiscard]] QString common() const { return page.findChild<QLabel*>("common")->text(); }
   Workspace workspace;
   PointsPage page{workspace};
   QTableView* table = page.table();
@@ -106,8 +107,8 @@ TEST_F(PointsPageTest, ShowsCommonValuesOnceAndCopiesThem) {
   ASSERT_NO_FATAL_FAILURE(show(records));
   for (const char* key : {"mask", "type", "reason"}) EXPECT_TRUE(table->isColumnHidden(column(key))) << key;
   for (const char* key : {"algorithm", "n", "time"}) EXPECT_FALSE(table->isColumnHidden(column(key))) << key;
-  EXPECT_TRUE(page.common_settings().contains(heading("mask") + " full")) << page.common_settings().toStdString();
-  EXPECT_FALSE(page.common_settings().contains(heading("reason"))) << "no point has a reason";
+  EXPECT_TRUE(common().contains(heading("mask") + " full")) << common().toStdString();
+  EXPECT_FALSE(common().contains(heading("reason"))) << "no point has a reason";
   table->selectAll();
   EXPECT_TRUE(to_tsv(page.table()->selected_values()).contains("\tfull\t"));
   QMenu menu;
@@ -118,7 +119,7 @@ TEST_F(PointsPageTest, ShowsCommonValuesOnceAndCopiesThem) {
     action->trigger();
   }
   EXPECT_FALSE(table->isColumnHidden(column("mask")));
-  EXPECT_FALSE(page.common_settings().contains(heading("mask")));
+  EXPECT_FALSE(common().contains(heading("mask")));
 }
 
 TEST_F(PointsPageTest, SelectsOnlyTheMarkedPointWithCtrl) {

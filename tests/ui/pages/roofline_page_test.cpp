@@ -3,10 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <QAbstractItemModelTester>
 #include <QLabel>
 #include <QSignalSpy>
-#include <QTableView>
+#include <QTest>
 #include <algorithm>
 #include <cmath>
 
@@ -31,20 +30,17 @@ class RooflinePageTest : public ::testing::Test {
     page.resize(1200, 800);
   }
   void open() { ASSERT_EQ(workspace.open_blocking(file), QString()); }
-  [[nodiscard]] QString cell(int row, int column) const {
-    return page.table()->model()->index(row, column).data().toString();
+  [[nodiscard]] analysis::Table table() const {
+    return roofline_table(std::make_shared<const RooflineSet>(page.shown()));
   }
-  /// Column by title; -1: none.
-  [[nodiscard]] int place_of(const QString& title) const {
-    for (int column = 0; column < page.table()->model()->columnCount(); ++column) {
-      if (page.table()->model()->headerData(column, Qt::Horizontal).toString() == title) return column;
-    }
-    return -1;
-  }
-  [[nodiscard]] QStringList column(const QString& title) const {
-    const int place = place_of(title);
+  /// Texts of a column, by its title; empty: none.
+  [[nodiscard]] QStringList column(const Message& title) const {
+    const analysis::Table rows = table();
     QStringList cells;
-    for (int row = 0; row < page.table()->model()->rowCount(); ++row) cells << cell(row, place);
+    for (const analysis::Column& column : rows.columns) {
+      if (column.title != text(title)) continue;
+      for (std::size_t row = 0; row < rows.rows; ++row) cells << to_qstring(column.cell(row).text);
+    }
     return cells;
   }
   /// Line of a roof, by the start of its name.
@@ -92,10 +88,10 @@ TEST_F(RooflinePageTest, ExplainsWhyNoPointRan) {
 
 TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   open();
-  const QString link_intensity = qtext(msg::roofline_page::column_intensity{.level = msg::roofline_page::link{}});
-  EXPECT_EQ(place_of(link_intensity), -1);
+  const Message link_intensity = msg::roofline_page::column_intensity{.level = msg::roofline_page::link{}};
+  EXPECT_TRUE(column(link_intensity).empty());
   EXPECT_EQ(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
-  page.set_level(RooflineLevel::link);
+  page.restore({{"level", "link"}});
   EXPECT_FALSE(page.has_plot());
   EXPECT_TRUE(page.replacement_text().contains(qtext(msg::roofline_page::none_of_links_help{})))
       << page.replacement_text().toStdString();
@@ -112,46 +108,42 @@ TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   ASSERT_EQ(workspace.open_blocking(two), QString());
   ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   ASSERT_NE(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
-  EXPECT_GE(place_of(link_intensity), 0);
+  EXPECT_FALSE(column(link_intensity).empty());
   const RooflinePoint& point = page.shown().report.series.front().points.front();
   EXPECT_TRUE(has_mark(point.nominal_flops / 5e5, point.flops_per_second() / 1e12)) << "each of two GPUs sends half";
 }
 
 TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
-  const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
   open();
   ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   const RooflineReport& report = page.shown().report;
   ASSERT_EQ(report.series.size(), 3U) << "naive, FA1, FA2";
   for (const RooflineLevel level : {RooflineLevel::dram, RooflineLevel::sm_l2}) {
-    page.set_level(level);
+    page.restore({{"level", level == RooflineLevel::dram ? "dram" : "sm_l2"}});
     for (const RooflineSeries& series : page.shown().report.series) {
       for (const RooflinePoint& point : series.points) {
         EXPECT_TRUE(has_mark(*point.intensity(level), point.flops_per_second() / 1e12));
       }
     }
   }
-  EXPECT_EQ(page.table()->model()->rowCount(),
-            static_cast<int>(report.series[0].points.size() + report.series[1].points.size() +
-                             report.series[2].points.size()));
-  EXPECT_TRUE(column(qtext(msg::roofline_page::series{})).contains("FA2"));
+  EXPECT_EQ(page.values().lines.size(),
+            report.series[0].points.size() + report.series[1].points.size() + report.series[2].points.size());
+  EXPECT_TRUE(column(msg::roofline_page::series{}).contains("FA2"));
 }
 
 TEST_F(RooflinePageTest, HeadlineNamesTheHighestRateOfTheTable) {
   open();
-  const int rates = place_of(qtext(msg::roofline_page::column_rate{}));
-  const auto rate = [&](int row) { return cell(row, rates).toDouble(); };
+  const QStringList rates = column(msg::roofline_page::column_rate{});
+  const QStringList series = column(msg::roofline_page::series{});
+  const QStringList lengths = column(msg::roofline_page::column_n{});
   double highest = 0;
-  for (int row = 0; row < page.table()->model()->rowCount(); ++row) highest = std::max(highest, rate(row));
+  for (const QString& rate : rates) highest = std::max(highest, rate.toDouble());
   const QString headline = page.plot()->headline();
   int named = 0;
-  for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
-    if (rate(row) < highest) continue;  // several rows may round to the highest rate
-    const auto names = [&](const Message& title) { return headline.contains(cell(row, place_of(qtext(title)))); };
-    if (names(msg::roofline_page::series{}) && names(msg::roofline_page::column_n{}) &&
-        names(msg::roofline_page::column_rate{}))
-      ++named;
+  for (qsizetype row = 0; row < rates.size(); ++row) {
+    if (rates[row].toDouble() < highest) continue;  // several rows may round to the highest rate
+    if (headline.contains(series[row]) && headline.contains(lengths[row]) && headline.contains(rates[row])) ++named;
   }
   EXPECT_EQ(named, 1) << headline.toStdString();
 }
@@ -199,9 +191,9 @@ TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   EXPECT_FALSE(content.notes.contains(qtext(msg::roofline_page::upper_bound{})));
 
   QSignalSpy spy(&page, &Page::point_selected);
-  page.table()->selectRow(0);
+  QTest::mouseClick(page.plot(), Qt::LeftButton, Qt::NoModifier, at.toPoint());
   ASSERT_EQ(spy.count(), 1);
-  EXPECT_EQ(spy.at(0).at(0).value<ShownPoint>().spec.algorithm, page.shown().report.series[0].algorithm);
+  EXPECT_EQ(spy.at(0).at(0).value<ShownPoint>().spec.algorithm, series.algorithm);
 }
 
 TEST_F(RooflinePageTest, CopiesRatesInBaseUnits) {
@@ -231,10 +223,7 @@ TEST_F(RooflinePageTest, RingsAndSelectsAPointOfAnotherPage) {
   ASSERT_EQ(ring()->dataCount(), 1);
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::dram));
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->value, point.flops_per_second() / 1e12);
-  ASSERT_TRUE(page.table()->currentIndex().isValid());
-  EXPECT_EQ(cell(page.table()->currentIndex().row(), place_of(qtext(msg::roofline_page::column_n{}))),
-            cell(1, place_of(qtext(msg::roofline_page::column_n{}))));
-  page.set_level(RooflineLevel::sm_l2);
+  page.restore({{"level", "sm_l2"}});
   ASSERT_NE(ring(), nullptr) << "at the other level, too";
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::sm_l2));
   ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
@@ -277,25 +266,13 @@ TEST_F(RooflinePageTest, CountsPointsOfOtherDevices) {
 
 TEST_F(RooflinePageTest, RestoresSavedChoices) {
   open();
-  page.set_level(RooflineLevel::sm_l2);
+  page.restore({{"level", "sm_l2"}});
   RooflinePage other(workspace);
   other.restore(page.state());
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
   EXPECT_EQ(other.state(), page.state());
   other.restore({{"level", 7}, {"device", QJsonArray()}});
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
-}
-
-TEST_F(RooflinePageTest, ShowsTheTableOnRequest) {
-  open();
-  auto* table = page.findChild<QTableView*>();
-  ASSERT_NE(table, nullptr);
-  EXPECT_TRUE(table->isHidden());
-  EXPECT_GT(table->model()->rowCount(), 0) << "copied while hidden";
-  QJsonObject state = page.state();
-  state["table"] = true;
-  page.restore(state);
-  EXPECT_FALSE(table->isHidden());
 }
 
 TEST_F(RooflinePageTest, NamesNoRoofForImpossibleValues) {
@@ -311,8 +288,8 @@ TEST_F(RooflinePageTest, NamesNoRoofForImpossibleValues) {
   fixtures::write_file(path, {{"import:peers", {possible, impossible}, false, true}});
   ASSERT_EQ(workspace.open_blocking(path), QString());
   const QString reason = qtext(msg::roofline_page::impossible{});
-  EXPECT_THAT(column(qtext(msg::roofline_page::column_bound{})), ::testing::UnorderedElementsAre("DRAM", reason));
-  EXPECT_EQ(place_of(qtext(msg::roofline_page::column_executed{})), -1) << "imported points have no closed form";
+  EXPECT_THAT(column(msg::roofline_page::column_bound{}), ::testing::UnorderedElementsAre("DRAM", reason));
+  EXPECT_TRUE(column(msg::roofline_page::column_executed{}).empty()) << "imported points have no closed form";
 }
 
 TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {

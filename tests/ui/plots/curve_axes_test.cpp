@@ -58,9 +58,9 @@ std::vector<PointRecord> two_tiles() {
 
 TEST_F(CurveAxesTest, LabelsOverlaidTiles) {
   open(two_tiles());
-  page.set_ordinate(Ordinate::time);
+  page.restore({{"plot", "time"}});
   EXPECT_TRUE(page.is_over_n());
-  page.set_group("tile");
+  page.restore({{"group", "tile"}});
   EXPECT_FALSE(page.is_over_n());
   const QString time = metric_label(metric_key::time_median_ns);
   QCPGraph* small = graph_named(QStringLiteral("FA2 64 × 64 · %1 · measured").arg(time));
@@ -85,8 +85,8 @@ TEST_F(CurveAxesTest, LabelsOverlaidTiles) {
 
 TEST_F(CurveAxesTest, PlotsAnyMetricOverTileSize) {
   open(two_tiles());
-  page.set_axis("br");
-  page.set_metric("tflops");
+  page.restore({{"over", "br"}});
+  page.restore({{"metric", "tflops"}});
   page.choose("n", "4096");
   ASSERT_EQ(page.curves().axis->key(), "br");
   const Curve& curve = page.curves().curves.front();
@@ -104,10 +104,10 @@ TEST_F(CurveAxesTest, PlotsAnyMetricOverTileSize) {
   other.restore(page.state());
   EXPECT_EQ(other.state(), page.state());
   EXPECT_EQ(other.curves().axis->key(), "br");
-  page.set_axis("n");
-  page.set_metric({});
+  page.restore({{"over", ""}});
+  page.restore({{"metric", ""}});
   EXPECT_TRUE(page.is_over_n());
-  page.set_metric("nobody's");
+  page.restore({{"metric", "nobody's"}});
   EXPECT_TRUE(page.is_over_n());
 }
 
@@ -118,20 +118,20 @@ TEST_F(CurveAxesTest, SupportsLogarithmicAndLinearScales) {
                      page.plot()->xAxis->scaleType() == QCPAxis::stLogarithmic);
   };
   EXPECT_EQ(logarithmic(), std::pair(true, true));
-  page.set_scale("linear log");
+  page.restore({{"scale", "linear log"}});
   EXPECT_EQ(logarithmic(), std::pair(false, true));
-  page.set_scale("log linear");
+  page.restore({{"scale", "log linear"}});
   EXPECT_EQ(logarithmic(), std::pair(true, false));
-  page.set_scale({});
-  page.set_ordinate(Ordinate::rate);
+  page.restore({{"scale", ""}});
+  page.restore({{"plot", "tflops"}});
   EXPECT_EQ(logarithmic(), std::pair(false, true)) << "the rate axis starts at 0";
 }
 
 TEST_F(CurveAxesTest, ShowsResidualsBelowThePlot) {
   ASSERT_EQ(workspace.open_blocking(file), QString());
-  page.set_level(Quantity::sm_l2);
+  page.restore({{"level", "sm_l2"}});
   EXPECT_TRUE(page.plot()->residuals().empty());
-  page.set_residuals(true);
+  page.restore({{"show", QJsonObject{{"residuals", true}}}});
   wait_until_idle();
   ASSERT_EQ(page.plot()->residuals().size(), 1U);
   QCPAxisRect* panel = page.plot()->residuals().front();
@@ -150,7 +150,7 @@ TEST_F(CurveAxesTest, ShowsResidualsBelowThePlot) {
   EXPECT_TRUE(drawn);
   EXPECT_TRUE(panel->axis(QCPAxis::atLeft)->range().contains(1));
   EXPECT_EQ(panel->axis(QCPAxis::atBottom)->range(), page.plot()->xAxis->range());
-  page.set_residuals(false);
+  page.restore({{"show", QJsonObject{{"residuals", false}}}});
   wait_until_idle();
   EXPECT_TRUE(page.plot()->residuals().empty());
 }

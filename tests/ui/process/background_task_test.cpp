@@ -164,7 +164,7 @@ TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
   ASSERT_EQ(algorithms_of(page.curves()), (std::set<std::string>{"fa1", "fa2", "naive"}));
   EXPECT_FALSE(page.curves().axis.has_value());
 
-  page.set_axis(QStringLiteral("br"));
+  page.restore({{"over", "br"}});
   EXPECT_FALSE(page.is_up_to_date());
   EXPECT_FALSE(page.curves().axis.has_value()) << "the previous curves are still drawn";
   EXPECT_FALSE(page.curves().empty());
@@ -173,8 +173,8 @@ TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
   EXPECT_EQ(page.curves().axis->key(), "br");
 
   // The last choice counts.
-  page.set_axis(QStringLiteral("bc"));
-  page.set_axis(QStringLiteral("n"));
+  page.restore({{"over", "bc"}});
+  page.restore({{"over", ""}});
   page.wait_until_idle();
   EXPECT_FALSE(page.curves().axis.has_value());
 }
@@ -342,7 +342,8 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
   ASSERT_GE(time, 0);
   const auto times = [&] {
     std::vector<QVariant> values;
-    for (int row = 0; row < rows.rowCount(); ++row) values.push_back(rows.index(row, time).data(TableModel::sort_role));
+    for (int row = 0; row < rows.rowCount(); ++row)
+      values.push_back(rows.index(row, time).data(ResultModel::sort_role));
     return values;
   };
   const auto stand = [&](const auto& in_order) {
@@ -380,12 +381,12 @@ TEST_F(ManyPointsTest, ComparesOnceTheSidesAreKnown) {
   EXPECT_FALSE(page.is_up_to_date());
   page.wait_until_idle();
   ASSERT_NE(page.comparison(), nullptr);
-  page.set_side_axis(QStringLiteral("algorithm"));
+  page.restore({{"by", "algorithm"}});
   page.wait_until_idle();
   ASSERT_EQ(page.comparison()->axis().key, QStringLiteral("algorithm"));
   const QString last = page.comparison()->axis().values.back();
   ASSERT_NE(page.comparison()->base_name(), last);
-  page.set_baseline(last);
+  page.restore({{"baseline", last}});
   EXPECT_FALSE(page.is_up_to_date());
   EXPECT_NE(page.comparison()->base_name(), last) << "the previous comparison is still shown";
   page.wait_until_idle();

@@ -27,7 +27,6 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
-#include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/panels/collect_form.h"
 #include "ui/text/format.h"
@@ -164,7 +163,7 @@ TEST_F(UserKernelWindow, ExplorerStartsWithTheGivenKernel) {
   EXPECT_EQ(choices.point.spec.algorithm, name);
   EXPECT_EQ(choices.point.spec.problem.n_q, 4096);
   ASSERT_NE(page().shown(), nullptr);
-  EXPECT_FALSE(page().shown()->exploration.refusal) << page().verdict().toStdString();
+  EXPECT_FALSE(page().shown()->exploration.refusal);
   window->explore_algorithm("none of that name");
   wait_until_idle();
   EXPECT_EQ(page().chosen_state().choices.point.spec.algorithm, name);
@@ -232,7 +231,7 @@ TEST_F(UserKernelWindow, ExplainsWhyNoSimulatedGpuIsOffered) {
 TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   window->show_page("io");
   auto& curves = page_of<IoCurvePage>(*window);
-  curves.set_axis("parts");
+  curves.restore({{"over", "parts"}});
   EXPECT_TRUE(curves.is_over_n()) << "no kernel has this knob yet";
   read_only("axes", "parts");
   open({point_of("axes", "parts", 1), point_of("axes", "parts", 2)});
@@ -246,14 +245,14 @@ TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   };
   EXPECT_TRUE(offers(qtext(msg::curve_page::x_axis{}), "parts"));
   EXPECT_TRUE(offers(qtext(msg::curve_page::group{}), "parts"));
-  curves.set_axis("parts");
-  curves.set_ordinate(Ordinate::time);
+  curves.restore({{"over", "parts"}});
+  curves.restore({{"plot", "time"}});
   curves.wait_until_idle();
   ASSERT_TRUE(curves.curves().axis);
   EXPECT_EQ(curves.curves().axis->key(), "parts");
   ASSERT_FALSE(curves.curves().empty());
   EXPECT_EQ(curves.curves().curves.front().points.size(), 2U);
-  curves.set_axis("br");
+  curves.restore({{"over", "br"}});
   curves.wait_until_idle();
   EXPECT_EQ(curves.options("parts").size(), 2) << "over Br, one value of the knob is shown";
 }
@@ -309,17 +308,18 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   }
   open({point});
   choose("algorithm", "recorded");
-  EXPECT_EQ(page().unit_bars()->measured_text(), "") << "another point";
+  EXPECT_EQ(measured_time(*page().time_bars()), "") << "another point";
   page().explore(point.spec, "NVIDIA H200");
   wait_until_idle();
   ASSERT_EQ(page().chosen_state().choices.point.spec, point.spec);
-  EXPECT_FALSE(page().unit_bars()->measured_text().isEmpty());
-  EXPECT_TRUE(page().time_info().contains("63%")) << page().time_info().toStdString();
+  EXPECT_FALSE(measured_time(*page().time_bars()).isEmpty());
+  const QString info = page().findChild<QWidget*>("time-info")->accessibleDescription();
+  EXPECT_TRUE(info.contains("63%")) << info.toStdString();
   EXPECT_TRUE(figure(msg::explorer::time{}).contains("(measured)")) << figure(msg::explorer::time{}).toStdString();
   EXPECT_NE(figure(msg::explorer::dram_bytes{}), no_value);
   page().edit("folds", "8", -1);
   wait_until_idle();
-  EXPECT_EQ(page().unit_bars()->measured_text(), "");
+  EXPECT_EQ(measured_time(*page().time_bars()), "");
   EXPECT_EQ(figure(msg::explorer::time{}), no_value);
 }
 

@@ -52,7 +52,7 @@ QStringList lines_on_clipboard() {
 TEST_F(ExportTest, MenuCopiesTheShownCurves) {
   ASSERT_NO_FATAL_FAILURE(show_page("io"));
   auto& page = page_of<IoCurvePage>(window);
-  page.set_level(Quantity::sm_l2);
+  page.restore({{"level", "sm_l2"}});
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
   EXPECT_FALSE(entry(*menu, qtext(msg::window::copy_command{}))->isEnabled()) << "nothing is selected";

@@ -120,12 +120,12 @@ TEST(RecordedSample, HasMeasurementsForEveryPage) {
   for (const QString& d : {QStringLiteral("64"), QStringLiteral("128")}) {
     io.choose(QStringLiteral("d"), d);
     int measured = 0;
-    for (const Quantity level : {Quantity::sm_l2, Quantity::dram}) {
-      io.set_level(level);
+    for (const char* level : {"sm_l2", "dram"}) {
+      io.restore({{"level", level}});
       measured += static_cast<int>(std::ranges::count(io.curves().curves, CurveKind::measured, &Curve::kind));
     }
     EXPECT_EQ(measured, 8) << "four algorithms, DRAM and SM<->L2";
-    io.set_level(Quantity::sm_l2);
+    io.restore({{"level", "sm_l2"}});
     for (const Curve& curve : io.curves().curves) {
       EXPECT_NE(curve.provenance, Provenance::simulated);
       if (curve.kind != CurveKind::measured) continue;
@@ -417,19 +417,19 @@ TEST(MnemonicTest, AreUnique) {
 
 TEST_F(OpenedWindowTest, SavesAndRestoresChoicesOfEveryPage) {
   auto& io = page_of<IoCurvePage>(window);
-  io.set_ordinate(Ordinate::time);
+  io.restore({{"plot", "time"}});
   io.choose(QStringLiteral("mask"), QStringLiteral("causal"));
-  io.set_residuals(true);
+  io.restore({{"show", QJsonObject{{"residuals", true}}}});
   auto& tiles = page_of<TileHeatmapPage>(window);
   tiles.choose(QStringLiteral("algorithm"), QStringLiteral("fa1"));
-  tiles.set_metric(metric_key::l2_sm_bytes);
+  tiles.restore({{"metric", to_qstring(metric_key::l2_sm_bytes)}});
   auto& table = page_of<PointsPage>(window);
   table.table()->sortByColumn(2, Qt::DescendingOrder);
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
   page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
-  page_of<LawPage>(window).set_level(LawLevel::dram);
-  page_of<RooflinePage>(window).set_level(analysis::RooflineLevel::sm_l2);
-  page_of<ComparePage>(window).set_margin(2.5);
+  page_of<LawPage>(window).restore({{"level", "dram"}});
+  page_of<RooflinePage>(window).restore({{"level", "sm_l2"}});
+  page_of<ComparePage>(window).restore({{"margin", 2.5}});
   window.page(QStringLiteral("doctor"))->restore({{"file", "/tmp/elsewhere.attnscope"}});
 
   MainWindow other(false);

@@ -321,7 +321,7 @@ TEST(Window, QuitWithPendingPointsAsksFirst) {
   PointMeasurer& measurer = page->measurement_card().measurer();
   measurer.set_database(folder.filePath("explored.attnscope"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return page->findChild<QPushButton*>("measure")->isEnabled(); }, 60'000));
-  page->sweep_around();
+  page->findChild<QPushButton*>("around")->click();
   ASSERT_GT(measurer.open(), 0);
   EXPECT_FALSE(window.close());
   QMessageBox* question = quit_question(window);
@@ -348,7 +348,7 @@ TEST_F(WindowTest, ShowsTheSweepAroundATileOnItsMap) {
   ASSERT_NE(show, nullptr);
   ASSERT_TRUE(QTest::qWaitFor([&] { return page.findChild<QPushButton*>("around")->isEnabled(); }, 60'000));
   EXPECT_FALSE(show->isEnabled()) << "no neighborhood was measured";
-  page.sweep_around();
+  page.findChild<QPushButton*>("around")->click();
   ASSERT_TRUE(QTest::qWaitFor([&] { return measurer.open() == 0; }, 60'000));
   ASSERT_TRUE(show->isEnabled());
   ASSERT_TRUE(QTest::qWaitFor(

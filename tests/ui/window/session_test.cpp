@@ -57,7 +57,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
      R"(,"dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"full","n_k":"4096","n_q":"4096","padding":"0","pa)"
      R"(ge":"0","pass":"fwd"}})"},
-    {"roofline", R"({"choices":{"mask":"causal"},"device":"","level":"sm_l2","table":true})"},
+    {"roofline", R"({"choices":{"mask":"causal"},"device":"","level":"sm_l2"})"},
     {"law", R"({"choices":{},"level":"dram"})"},
     {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
     {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
@@ -137,7 +137,7 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
     window.query().set_text(QStringLiteral("N<=8192"));
     window.workspace().set_run_visible(1, false);
     auto& io = page_of<IoCurvePage>(window);
-    io.set_ordinate(Ordinate::time);
+    io.restore({{"plot", "time"}});
     wait_until_idle();
     const QCPRange whole = io.plot()->xAxis->range();
     zoom_in(*io.plot());

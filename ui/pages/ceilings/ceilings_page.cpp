@@ -36,19 +36,13 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   note_->setWordWrap(true);
   column->addWidget(note_);
 
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new ResultModel(this);
   show_ceilings({});  // Creates the columns; their widths are set below.
-  table_ = new PlainTable(model_, qtext(msg::ceilings_page::title{}), content);
+  table_ = new PlainTable(model_, qtext(msg::ceilings_page::title{}), this);
   // In a narrow window the label column shrinks, so that the source column stays visible.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-  empty_ = new EmptyState(content, &workspace_);
-  stack_->addWidget(table_);
-  stack_->addWidget(empty_);
-  column->addWidget(content, 1);
+  add_content(*column, table_, workspace_);
 
   connect(choice_, &QComboBox::activated, this, [this](int place) {
     wanted_ = QString::fromStdString(sets_[static_cast<std::size_t>(place)].device_uuid);
@@ -94,16 +88,14 @@ void CeilingsPage::show_set() {
   if (place < 0) {
     note_->hide();
     show_ceilings({});
-    empty_->set_text(
+    return show_text(
         {qtext(msg::ceilings_page::none{}), qtext(msg::ceilings_page::none_help{}), attnscope::ceilings_sample});
-    stack_->setCurrentWidget(empty_);
-    return;
   }
   const ShownCeilings& set = sets_[static_cast<std::size_t>(place)];
   note_->setText(set.measured ? QString() : qtext("{}: datasheet values, not measured.", set.device_name));
   note_->setVisible(!set.measured);
   show_ceilings(set.ceilings);
-  stack_->setCurrentWidget(table_);
+  show_content();
 }
 
 }  // namespace attnscope::ui

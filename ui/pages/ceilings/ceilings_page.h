@@ -4,13 +4,11 @@
 
 #include <QComboBox>
 #include <QLabel>
-#include <QStackedLayout>
 #include <QTableView>
 #include <vector>
 
 #include "ui/models/result_model.h"
 #include "ui/models/shown_ceilings.h"
-#include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
 
 namespace attnscope::ui {
@@ -50,8 +48,6 @@ class CeilingsPage : public Page {
   QLabel* note_ = nullptr;
   ResultModel* model_ = nullptr;
   QTableView* table_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -22,7 +22,6 @@
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 namespace {
@@ -47,30 +46,23 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
         refresh();
       }),
       baseline_choice_([this] { refresh(); }),
-      candidate_choice_([this] { show_comparison(); }),
-      tiles_choice_([this] { show_comparison(); }, {},
+      candidate_choice_([this] { refresh(); }),
+      tiles_choice_([this] { refresh(); }, {},
                     [](const QString& id) {
                       return id.isEmpty() || analysis::parse_compared_tiles(id.toStdString()).has_value();
                     }),
-      sides_(&ComparePage::sides_of,
-             [this](Sides sides) {
-               visible_ = sides.asked.points;
-               axes_ = std::move(sides.axes);
-               axis_ = sides.axis;
-               baseline_ = sides.baseline;
-               offer_sides();
-               request_comparison();
-             }),
-      found_(&view_of, [this](CompareResult found) { apply_result(std::move(found)); }) {
+      task_(&compare, [this](CompareResult result) { apply_result(std::move(result)); }) {
   add_controls();
   register_choices();
-  add_content();
+  build_content();
   add_connections();
-  add_keys();
   follow_visible_points(workspace);
-  watch(sides_);
-  watch(found_);
-  found_.on_failure([this](const QString& reason) { show_failure(reason); });
+  watch(task_);
+  task_.on_failure([this](const QString& reason) {
+    found_.reset();
+    show_text({qtext(msg::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
+    update_overlay();
+  });
   refresh();
 }
 
@@ -113,7 +105,7 @@ void ComparePage::add_controls() {
   label->setBuddy(margin_);
   flow->addWidget(pair);
   layout()->addWidget(controls);
-  connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { request_comparison(); });
+  connect(margin_, &QDoubleSpinBox::valueChanged, this, &ComparePage::refresh);
 }
 
 void ComparePage::register_choices() {
@@ -133,22 +125,15 @@ void ComparePage::register_choices() {
 
 void ComparePage::show_choices() {
   compared_axis_ = axis_choice_.id();
-  found_.discard();  // A pending result would restore the old choices.
+  task_.discard();  // A pending result would restore the old choices.
   mark_stale();
 }
 
-void ComparePage::add_content() {
-  auto* both = new QWidget(this);
-  stack_ = new QStackedLayout(both);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* shown = new QWidget(both);
-  empty_ = new EmptyState(both, &workspace_);
-  stack_->addWidget(shown);
-  stack_->addWidget(empty_);
-  note_ = new ErrorNote(this);
-  auto* page = static_cast<QVBoxLayout*>(layout());
-  page->addWidget(both, 1);
-  page->addWidget(note_);
+void ComparePage::build_content() {
+  auto* shown = new QWidget(this);
+  auto& page = static_cast<QVBoxLayout&>(*layout());
+  add_content(page, shown, workspace_);
+  add_error_note(page);
   auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
@@ -174,6 +159,7 @@ QWidget* ComparePage::make_table_panel(QWidget* parent) {
   column->setSpacing(4);
   auto* top = new QHBoxLayout;
   common_ = new ElidedLabel(panel);
+  common_->setObjectName(QStringLiteral("common"));
   common_->setTextFormat(Qt::PlainText);
   show_all_ = new QToolButton(panel);
   show_all_->setText(qtext(msg::compare_page::show_all{}));
@@ -209,11 +195,8 @@ void ComparePage::add_connections() {
             if (section < 0 || section >= model_->columnCount()) return;
             sorted_by_ = model_->key_of(section);
             sort_order_ = order;
-            show_comparison();
+            refresh();
           });
-}
-
-void ComparePage::add_keys() {
   const auto add = [this](const QKeySequence& key, auto then) {
     auto* shortcut = new QShortcut(key, table_, nullptr, nullptr, Qt::WidgetShortcut);
     connect(shortcut, &QShortcut::activated, this, then);
@@ -236,18 +219,18 @@ std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
 }
 
 QString ComparePage::file_stem() const {
-  return QStringLiteral("compare-%1").arg(set_ ? set_->axis().key : QString());
+  return QStringLiteral("compare-%1").arg(comparison() ? comparison()->axis().key : QString());
 }
 
 PlotPicture ComparePage::picture() const {
   std::vector<Row> rows;
-  for (const auto& side : all_->view().sides) {
+  for (const auto& side : found_->all->view().sides) {
     for (const analysis::ComparedPair& pair : side->result.pairs) {
       rows.push_back(pair.base.front());
       rows.push_back(pair.other.front());
     }
   }
-  return picture_of(*plot_, set_->points()->runs_of(rows));
+  return picture_of(*plot_, found_->set->points()->runs_of(rows));
 }
 
 void ComparePage::prepare_screenshot() {
@@ -256,123 +239,56 @@ void ComparePage::prepare_screenshot() {
   if (model_->rowCount() > 0) table_->select_only_row(0);
 }
 
-const SideAxis* ComparePage::axis() const {
-  return axis_ < axes_.size() ? &axes_[axis_] : nullptr;
-}
-
-void ComparePage::discard_results() {
-  found_.discard();
-  set_.reset();
-}
-
-void ComparePage::show_failure(const QString& reason) {
-  discard_results();
-  show_text({qtext(msg::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
-  update_overlay();
-}
-
 void ComparePage::refresh() {
-  found_.discard();
-  if (workspace_.is_gathering()) return sides_.discard();  // points_changed() will call refresh() again.
+  if (workspace_.is_gathering()) return task_.discard();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
-  sides_.request({.points = points,
-                  .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
-                  .by = axis_choice_.id(),
-                  .base = baseline_choice_.id()},
-                 points->size());
-}
-
-ComparePage::Sides ComparePage::sides_of(const SidesRequest& asked, const StaleCheck& /*outdated*/) {
-  const PointSet& points = *asked.points;
-  Sides sides{.asked = asked, .axes = asked.axes.empty() ? side_axes(points) : asked.axes};
-  const auto wanted = std::ranges::find(sides.axes, asked.by, &SideAxis::key);
-  if (sides.axes.empty()) return sides;
-  std::optional<std::uint32_t> default_side;
-  if (wanted != sides.axes.end()) {
-    sides.axis = static_cast<std::size_t>(wanted - sides.axes.begin());
-  } else {
-    // Default axis: the first whose sides share points.
-    for (std::size_t i = 0; i < sides.axes.size() && !default_side; ++i) {
-      default_side = best_matched_side(points, sides.axes[i]);
-      if (default_side) sides.axis = i;
-    }
-  }
-  const SideAxis& axis = sides.axes[sides.axis];
-  const std::optional<std::uint32_t> named = axis.side_named(asked.base);
-  if (!named && !default_side) default_side = best_matched_side(points, axis);
-  sides.baseline = named ? *named : default_side.value_or(0);
-  return sides;
+  // Keep old content visible until the new content is ready.
+  if (comparison() == nullptr) show_text({qtext(msg::compare_page::comparing{}), {}});
+  CompareRequest request{.points = points,
+                         .axis = axis_choice_.id(),
+                         .base = baseline_choice_.id(),
+                         .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt,
+                         .tiles = analysis::parse_compared_tiles(tiles_choice_.key()),
+                         .filter = filter_,
+                         .other = candidate_choice_.id(),
+                         .sorted_by = sorted_by_,
+                         .order = sort_order_,
+                         .known = found_};
+  const bool compared = points->empty() || (comparison() != nullptr && found_->asked.has_same_sides(request));
+  task_.request(std::move(request), compared ? points->size() : always_in_background);
 }
 
 void ComparePage::offer_sides() {
   std::vector<Option> by;
-  for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key});
+  for (const SideAxis& axis : *found_->axes) by.push_back({.text = axis.label, .id = axis.key});
   std::vector<Option> sides;
-  if (const SideAxis* sides_of = axis()) {
-    for (const QString& value : sides_of->values) sides.push_back({.text = value, .id = value});
+  if (found_->set != nullptr) {
+    for (const QString& value : found_->set->axis().values) sides.push_back({.text = value, .id = value});
   }
-  axis_choice_.offer(std::move(by), static_cast<int>(axis_));
-  baseline_choice_.offer(std::move(sides), static_cast<int>(baseline_));
-  for (FacetChip* chip : {axis_chip_, baseline_chip_}) chip->setVisible(!axes_.empty());
-}
-
-void ComparePage::request_comparison() {
-  const SideAxis* sides = axis();
-  if (sides == nullptr) {
-    discard_results();
-    candidate_choice_.offer({});
-    candidate_chip_->hide();
-    tiles_chip_->hide();
-    const QString copies = copies_text(workspace_.runs()).toHtmlEscaped();
-    const QString help =
-        (QStringList{copies} << qtext(msg::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
-    show_text(visible_->empty() ? no_points_text(workspace_)
-                                : EmptyStateText{qtext(msg::compare_page::no_second_side{}), help.trimmed(),
-                                                 attnscope::second_sample});
-    return;
+  axis_choice_.offer(std::move(by), static_cast<int>(found_->axis));
+  baseline_choice_.offer(std::move(sides), static_cast<int>(found_->baseline));
+  for (FacetChip* chip : {axis_chip_, baseline_chip_, candidate_chip_, tiles_chip_}) {
+    chip->setVisible(found_->set != nullptr);
   }
-  // Keep old content visible until the new content is ready.
-  if (!set_) show_text({qtext(msg::compare_page::comparing{}), {}});
-  CompareRequest asked{.sides = {.points = visible_,
-                                 .axis = *sides,
-                                 .base = baseline_,
-                                 .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt,
-                                 .tiles = analysis::parse_compared_tiles(tiles_choice_.key())},
-                       .known = nullptr,
-                       .all = all_,
-                       .table = shown_,
-                       .filter = filter_,
-                       .other = candidate_choice_.id(),
-                       .sorted_by = sorted_by_,
-                       .order = sort_order_};
-  const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
-                        set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin &&
-                        set_->asked.tiles == asked.sides.tiles;
-  if (compared) asked.known = set_;
-  found_.request(std::move(asked), compared ? visible_->size() : always_in_background);
-}
-
-void ComparePage::show_comparison() {
-  if (set_ != nullptr || found_.is_busy()) request_comparison();
 }
 
 void ComparePage::set_filter(const RowFilter& filter) {
   if (filter == filter_) return;
   filter_ = filter;
-  show_comparison();
+  refresh();
 }
 
 void ComparePage::show_filter() {
-  QStringList words{qtext(shown_->common())};
+  QStringList words{qtext(found_->table->common())};
   if (!filter_.empty()) {
     QStringList conditions;
-    for (const VerdictCount& each : verdict_counts(all_->view())) {
+    for (const VerdictCount& each : verdict_counts(found_->all->view())) {
       if (each.key == filter_.verdict) conditions << each.title;
     }
     if (!filter_.group.isEmpty()) conditions << filter_.group;
-    words.prepend(qtext(msg::compare_page::filtered{.all = all_->table().rows,
+    words.prepend(qtext(msg::compare_page::filtered{.all = found_->all->table().rows,
                                                     .filter = conditions.join(QStringLiteral(", ")).toStdString(),
-                                                    .rows = shown_->table().rows}));
+                                                    .rows = found_->table->table().rows}));
   }
   words.removeAll(QString());
   common_->setText(words.join(QLatin1Char(' ')));
@@ -382,21 +298,20 @@ void ComparePage::show_filter() {
 
 void ComparePage::offer_candidates() {
   std::vector<Option> others;
-  const std::size_t sides = set_->view.sides.size();
+  const std::size_t sides = found_->set->view.sides.size();
   if (sides > 1) {  // A single side is offered without "all".
     others.push_back({.text = qtext(msg::compare_page::all_others{.sides = sides}), .id = {}});
   }
   for (std::size_t side = 0; side < sides; ++side) {
-    others.push_back({.text = set_->name_of(side), .id = set_->name_of(side)});
+    others.push_back({.text = found_->set->name_of(side), .id = found_->set->name_of(side)});
   }
-  candidate_chip_->setVisible(true);
   candidate_choice_.offer(std::move(others));
 }
 
 void ComparePage::offer_tiles() {
   constexpr std::array titles{message_of<msg::compare_page::tiles_best>, message_of<msg::compare_page::tiles_automatic>,
                               message_of<msg::compare_page::tiles_equal>};
-  const auto& sides = set_->view.sides;
+  const auto& sides = found_->set->view.sides;
   const auto used = sides.empty() ? analysis::ComparedTiles::best : sides.front()->alignment.tiles;
   std::vector<Option> options;
   int shown = 0;
@@ -405,48 +320,40 @@ void ComparePage::offer_tiles() {
     options.push_back(
         {.text = qtext(titles.at(i)()), .id = to_qstring(analysis::to_string(analysis::tile_choices.at(i)))});
   }
-  tiles_chip_->show();
   tiles_choice_.offer(std::move(options), shown);
 }
 
-void ComparePage::apply_result(CompareResult found) {
-  set_ = found.set;
-  all_ = found.all;
-  filter_ = found.table->filter();
+void ComparePage::apply_result(CompareResult result) {
+  const auto before = std::exchange(found_, std::make_shared<const CompareResult>(std::move(result)));
+  offer_sides();
+  if (found_->set == nullptr) {
+    return show_text(found_->asked.points->empty()
+                         ? no_points_text(workspace_)
+                         : EmptyStateText{qtext(msg::compare_page::no_second_side{}),
+                                          qtext(msg::compare_page::no_second_side_help{}), attnscope::second_sample});
+  }
+  filter_ = found_->table->filter();
   offer_candidates();
   offer_tiles();
-  if (found.table == shown_) {
-    model_->set_order(std::move(found.rows));
+  if (before != nullptr && before->table == found_->table) {
+    model_->set_order(found_->rows);
   } else {
-    shown_ = found.table;
-    model_->set_table({shown_, &shown_->table()}, nullptr, std::move(found.rows));
+    model_->set_table({found_->table, &found_->table->table()}, nullptr, found_->rows);
   }
   {
     const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.
     table_->horizontalHeader()->setSortIndicator(std::max(0, model_->find_column_index(sorted_by_)), sort_order_);
   }
-  longest_ = std::move(found.longest);
-  if (!found.partners) {
+  if (!found_->partners) {
     return show_text({qtext(msg::compare_page::no_partners{}), qtext(msg::compare_page::no_partners_help{})});
   }
-  words_->set_result(found, copies_text(workspace_.runs()));
+  words_->set_result(*found_);
   show_filter();
   size_columns();
-  note_->show_errors(found.simulated);
-  stack_->setCurrentIndex(0);
-  plot_->set_comparison(all_, filter_.group);
+  show_content(found_->simulated);
+  plot_->set_comparison(found_->all, filter_.group);
   size_parts();
   restore_mark();
-}
-
-void ComparePage::show_text(const EmptyStateText& words) {
-  note_->show_errors({});
-  empty_->set_text(words);
-  stack_->setCurrentWidget(empty_);
-}
-
-QString ComparePage::replacement_text() const {
-  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
@@ -468,7 +375,7 @@ void ComparePage::size_columns() {
   for (int column = 0; column < model_->columnCount(); ++column) {
     int width = metrics.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                 heading_padding;
-    for (const TextSample& sample : longest_[static_cast<std::size_t>(column)]) {
+    for (const TextSample& sample : found_->longest[static_cast<std::size_t>(column)]) {
       width = std::max(width, (sample.bold ? of_bold : metrics).horizontalAdvance(sample.text) + text_padding);
     }
     table_->setColumnWidth(column, std::min(width, max_text_width));
@@ -482,20 +389,20 @@ std::optional<int> ComparePage::current_row() const {
 }
 
 void ComparePage::select_point_of(int row, bool of_other) {
-  if (const auto point = shown_->point(line_of(row), of_other)) {
+  if (const auto point = found_->table->point(line_of(row), of_other)) {
     emit_selected(*point);
-  } else if (const auto partner = shown_->point(line_of(row), !of_other)) {
+  } else if (const auto partner = found_->table->point(line_of(row), !of_other)) {
     emit_selected(*partner);
   }
   restore_mark();  // Rings it in the plot.
 }
 
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
-  if (!set_ || !replacement_text().isEmpty()) return false;
-  const std::optional<Row> row = set_->points()->row_of(point);
-  plot_->show_interval(row ? all_->line_of(*row) : std::nullopt);
+  if (comparison() == nullptr || !replacement_text().isEmpty()) return false;
+  const std::optional<Row> row = found_->set->points()->row_of(point);
+  plot_->show_interval(row ? found_->all->line_of(*row) : std::nullopt);
   const bool is_drawn = plot_->select(point);
-  const std::optional<std::size_t> line = row ? shown_->line_of(*row) : std::nullopt;
+  const std::optional<std::size_t> line = row ? found_->table->line_of(*row) : std::nullopt;
   if (!line) return is_drawn;
   const QModelIndex index = model_->index(model_->row_of_line(static_cast<int>(*line)), 0);
   if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
@@ -512,22 +419,23 @@ void ComparePage::fill_menu(QMenu& menu) {
   if (!current) return;
   const int row = *current;
   for (const bool of_other : {false, true}) {
-    const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
+    const std::optional<ShownPoint> point = found_->table->point(line_of(row), of_other);
     if (!point) continue;
     // The table may change while the menu is open.
     menu.addAction(of_other ? qtext(msg::compare_page::other_details{}) : qtext(msg::compare_page::base_details{}),
                    this, [this, point] { emit_selected(*point); });
   }
   for (const bool of_other : {false, true}) {
-    const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
+    const std::optional<ShownPoint> point = found_->table->point(line_of(row), of_other);
     if (!point) continue;
     menu.addAction(
         of_other ? qtext(msg::compare_page::pin_other{}) : qtext(msg::compare_page::pin_base{}), this,
         [this, point] { emit pin_requested(point->spec, QString::fromStdString(point->run->summary.device_name)); });
   }
-  const analysis::ComparedPair* pair = shown_->pair(line_of(row));
+  const analysis::ComparedPair* pair = found_->table->pair(line_of(row));
   if (const std::string command =
-          pair == nullptr ? std::string() : analysis::suggested_command(set_->table(), *pair, set_->view.margin);
+          pair == nullptr ? std::string()
+                          : analysis::suggested_command(found_->set->table(), *pair, found_->set->view.margin);
       !command.empty()) {
     menu.addAction(qtext(msg::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });
@@ -537,7 +445,7 @@ void ComparePage::fill_menu(QMenu& menu) {
 void ComparePage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
   const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
-  if (!of_looks || table_ == nullptr || !set_ || !replacement_text().isEmpty()) return;
+  if (!of_looks || table_ == nullptr || comparison() == nullptr || !replacement_text().isEmpty()) return;
   size_columns();
 }
 

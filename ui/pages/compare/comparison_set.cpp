@@ -2,17 +2,156 @@
 #include "ui/pages/compare/comparison_set.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "messages/compare.h"
+#include "messages/compare_page.h"
+#include "profiler/plan/fields.h"
+#include "profiler/tilemap/tile_map.h"
 #include "storage/compared_runs.h"
+#include "ui/models/curve_series.h"
 #include "ui/process/background_delete.h"
+#include "ui/runs/loaded_runs.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
+
+/// Runs of the points, oldest first.
+std::vector<analysis::RunIndex> runs_by_age(const analysis::PointTable& table) {
+  std::vector<analysis::RunIndex> runs(table.runs().size());
+  std::iota(runs.begin(), runs.end(), analysis::RunIndex{0});
+  std::ranges::stable_sort(runs, [&](auto a, auto b) { return analysis::is_newer(table, b, a); });
+  return runs;
+}
+
+bool changes_problem(const analysis::PointAxis& axis) {
+  static constexpr std::array<std::string_view, 3> configuration{"algorithm", "br", "bc"};
+  return std::ranges::any_of(axis.names, [](const std::string& name) {
+    return find_field(name) != nullptr && std::ranges::find(configuration, name) == configuration.end();
+  });
+}
+
+SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis) {
+  const analysis::CodeColumn& column = points.table().codes(*axis.facet);
+  SideAxis sides{.key = QString::fromStdString(axis.key()),
+                 .label = qtext(axis.facet->label),
+                 .names = axis.names,
+                 .codes = column.codes,
+                 .values = {}};
+  for (const analysis::FacetValue& value : column.values) {
+    sides.values.push_back(value.full.empty() ? facet_value_text(*axis.facet, value)
+                                              : QString::fromStdString(value.full));
+  }
+  return sides;
+}
+
+/// Returns the fields in which compared points must agree; tiles may differ.
+std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides) {
+  const std::vector<analysis::PointAxis> known = analysis::point_axes();
+  const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
+  // Sides defined by a run property may also differ in the device.
+  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);
+  std::vector<analysis::FacetPtr> facets =
+      analysis::fixed_facets(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
+  analysis::remove_tile_facets(facets);
+  return facets;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
+  const auto found = std::ranges::find(values, name);
+  if (found == values.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - values.begin());
+}
+
+std::vector<SideAxis> side_axes(const PointSet& points) {
+  std::vector<SideAxis> axes;
+  if (points.empty()) return axes;
+  const std::vector<analysis::RunIndex> runs = runs_by_age(points.table());
+  QStringList files;
+  for (const analysis::RunIndex run : runs) files << points.run(run).file;
+  files.removeDuplicates();
+  const std::map<QString, QString> file_names = distinct_file_names(files);
+  // Adds an axis with one side per distinct text of a run.
+  const auto add = [&](const char* key, const Message& label, auto text_of) {
+    SideAxis axis{.key = QLatin1String(key), .label = qtext(label), .names = {}, .codes = {}, .values = {}};
+    std::vector<std::uint32_t> code_of(runs.size());
+    for (const analysis::RunIndex run : runs) {
+      const QString text = one_line(text_of(points.run(run)));
+      const QString value = text.isEmpty() ? qtext(msg::compare_page::unknown{}) : text;
+      const auto known = std::ranges::find(axis.values, value);
+      code_of[run] = static_cast<std::uint32_t>(known - axis.values.begin());
+      if (known == axis.values.end()) axis.values.push_back(value);
+    }
+    if (axis.values.size() < 2) return;
+    for (const Row row : points.table().rows()) axis.codes.push_back(code_of[points.table().run_index(row)]);
+    axes.push_back(std::move(axis));
+  };
+  // Files come first, because users usually open two files to compare them.
+  add("file", msg::compare_page::by_file{}, [&](const RunInfo& run) { return file_names.at(run.file); });
+  add("run", msg::compare_page::by_run{}, [](const RunInfo& run) { return run.title; });
+  add("program", msg::compare_page::by_program{},
+      [](const RunInfo& run) { return to_qstring(run.summary.environment.app_version); });
+  add("driver", msg::compare_page::by_driver{},
+      [](const RunInfo& run) { return to_qstring(run.summary.environment.driver_version); });
+  add("source", msg::compare_page::by_source{}, [](const RunInfo& run) { return to_qstring(run.summary.provenance); });
+  const std::vector<Row> rows = points.table().rows();
+  const std::vector<analysis::PointAxis> varying = analysis::varying_axes(points.table(), rows);
+  for (const bool last : {false, true}) {
+    for (const analysis::PointAxis& axis : varying) {
+      if (changes_problem(axis) == last) axes.push_back(axis_of_points(points, axis));
+    }
+  }
+  return axes;
+}
+
+std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis) {
+  // For each row: code of the fields that are not on the axis, and side; sorted, without duplicates.
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
+  places.reserve(beside.size());
+  for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
+  std::ranges::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::vector<std::size_t> shared(axis.values.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool has_partner = (i > 0 && places[i - 1].first == places[i].first) ||
+                             (i + 1 < places.size() && places[i + 1].first == places[i].first);
+    if (has_partner) ++shared[places[i].second];
+  }
+  const auto default_side = std::ranges::max_element(shared);
+  if (default_side == shared.end() || *default_side == 0) return std::nullopt;
+  return static_cast<std::uint32_t>(default_side - shared.begin());
+}
+
+namespace {
+
+/// Aligns points by all fields except those that define the sides.
+analysis::Alignment alignment_except(const analysis::PointTable& table, const SideAxis& axis,
+                                     const std::vector<Row>& base, const std::vector<Row>& other,
+                                     std::optional<analysis::ComparedTiles> tiles) {
+  analysis::Alignment alignment = *analysis::parse_alignment({}, table, base, other, tiles);
+  const auto is_side = [&](const std::string& name) { return std::ranges::find(axis.names, name) != axis.names.end(); };
+  std::erase_if(alignment.fields, is_side);
+  const auto is_knob = [](const std::string& name) { return find_field(name) == nullptr; };
+  if (alignment.tiles == analysis::ComparedTiles::equal && std::ranges::any_of(axis.names, is_knob)) {
+    std::set<std::string> knobs;
+    for (const Knobs& given : table.points().knobs().values()) {
+      for (const Knobs::Entry& entry : given) knobs.insert(entry.first);
+    }
+    std::erase_if(knobs, is_side);
+    alignment.all_knobs = false;
+    alignment.knobs.assign(knobs.begin(), knobs.end());
+  }
+  if (axis.key == QLatin1String(analysis::device_facet_key.data())) alignment.device = false;
+  return alignment;
+}
 
 using analysis::ComparedPair;
 using analysis::ComparedSide;
@@ -146,18 +285,59 @@ void ComparisonTable::make_table() {
   };
 }
 
-CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {
-  CompareResult found{.asked = asked, .set = asked.known};
-  if (found.set == nullptr) found.set = compare_sides(asked.sides, outdated);
+bool CompareRequest::has_same_sides(const CompareRequest& request) const {
+  return points == request.points && axis == request.axis && base == request.base && margin == request.margin &&
+         tiles == request.tiles;
+}
+
+namespace {
+
+/// Chooses axis and baseline by their keys, else the first axis whose sides share points and its best matched side.
+void choose_sides(CompareResult& result) {
+  const std::vector<SideAxis>& axes = *result.axes;
+  const PointSet& points = *result.asked.points;
+  const auto wanted = std::ranges::find(axes, result.asked.axis, &SideAxis::key);
+  std::optional<std::uint32_t> matched;
+  if (wanted != axes.end()) {
+    result.axis = static_cast<std::size_t>(wanted - axes.begin());
+  } else {
+    for (std::size_t i = 0; i < axes.size() && !matched; ++i) {
+      matched = best_matched_side(points, axes[i]);
+      if (matched) result.axis = i;
+    }
+  }
+  const SideAxis& axis = axes[result.axis];
+  const std::optional<std::uint32_t> named = axis.side_named(result.asked.base);
+  if (!named && !matched) matched = best_matched_side(points, axis);
+  result.baseline = named ? *named : matched.value_or(0);
+}
+
+}  // namespace
+
+CompareResult compare(const CompareRequest& asked, const StaleCheck& outdated) {
+  CompareResult found{.asked = asked, .axes = {}};
+  const auto known = std::exchange(found.asked.known, nullptr);
+  const bool has_axes = known != nullptr && known->asked.points == asked.points;
+  found.axes = has_axes ? known->axes : std::make_shared<const std::vector<SideAxis>>(side_axes(*asked.points));
+  if (found.axes->empty()) return found;
+  if (known != nullptr && known->set != nullptr && known->asked.has_same_sides(asked)) {
+    found.axis = known->axis;
+    found.baseline = known->baseline;
+    found.set = known->set;
+  } else {
+    choose_sides(found);
+    found.set =
+        compare_sides({asked.points, (*found.axes)[found.axis], found.baseline, asked.margin, asked.tiles}, outdated);
+  }
   if (found.set == nullptr) return found;  // Cancelled.
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
   const auto table_of = [&](const std::shared_ptr<const ComparisonTable>& old, const RowFilter& filter) {
-    const bool known = old != nullptr && old->set() == found.set && old->side() == side && old->filter() == filter;
-    return known ? old : std::make_shared<const ComparisonTable>(found.set, side, filter);
+    const bool fits = old != nullptr && old->set() == found.set && old->side() == side && old->filter() == filter;
+    return fits ? old : std::make_shared<const ComparisonTable>(found.set, side, filter);
   };
-  found.all = table_of(asked.all, {});
-  found.table = asked.filter.empty() ? found.all : table_of(asked.table, asked.filter);
+  found.all = table_of(known == nullptr ? nullptr : known->all, {});
+  found.table = asked.filter.empty() ? found.all : table_of(known == nullptr ? nullptr : known->table, asked.filter);
   if (found.table->table().rows == 0) found.table = found.all;  // The rows of the filter are gone.
   const analysis::Table& table = found.table->table();
   found.rows = table.ordered(static_cast<std::size_t>(std::max(0, find_column_index(table, asked.sorted_by))),

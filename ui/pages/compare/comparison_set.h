@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points of a baseline compared with those of candidates, and what the page shows of it. Computed in any thread.
+// Sides of a comparison, points of a baseline compared with those of candidates, and what the page shows of it.
+// Computed in any thread.
 #pragma once
 
 #include <QString>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "profiler/compare/alignment.h"
 #include "profiler/compare/comparison_view.h"
+#include "profiler/points/facets.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/compare/side_axis.h"
 #include "ui/pages/error_note.h"
 #include "ui/process/background_task.h"
+#include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {
 
+/// Axis that divides points into sides: the run, a property of the run, or a field or knob of the points.
+struct SideAxis {
+  QString key;  ///< "run", "driver", "device", "algorithm"
+  QString label;
+  std::vector<std::string> names;    ///< Names of fields or knobs; empty for properties of runs.
+  std::vector<std::uint32_t> codes;  ///< Side of each row.
+  std::vector<QString> values;       ///< Side name of each code.
+
+  /// Returns the side of that name; null: none.
+  [[nodiscard]] std::optional<std::uint32_t> side_named(const QString& name) const;
+};
+/// Returns the axes with two or more sides: properties of runs (sides in order of start time), then device, algorithm,
+/// tile and knobs, then fields of the problem.
+[[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
+/// Returns the side with the most points that another side also has (the first of several). Null if no two sides share
+/// a point.
+[[nodiscard]] std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis);
 struct SideComparisonRequest {
   std::shared_ptr<const PointSet> points;
   SideAxis axis;
@@ -100,20 +122,31 @@ class ComparisonTable {
 /// Provenance of a ratio: derived if both sides are measured, else that of the side that is not.
 [[nodiscard]] Provenance provenance_of(const analysis::PointTable& table, const analysis::ComparedPair& pair);
 
+struct CompareResult;
+
+/// Choices of the page. An empty or unknown axis or baseline is chosen automatically.
 struct CompareRequest {
-  SideComparisonRequest sides;
-  std::shared_ptr<const ComparisonSet> known;    ///< The comparison if already computed; else null.
-  std::shared_ptr<const ComparisonTable> all;    ///< Currently shown table without its filter; may be null.
-  std::shared_ptr<const ComparisonTable> table;  ///< Currently shown table; may be null.
-  RowFilter filter;
-  QString other;  ///< Name of the only candidate shown; empty: all.
-  QString sorted_by;
+  std::shared_ptr<const PointSet> points;
+  QString axis;
+  QString base;
+  std::optional<double> margin = std::nullopt;
+  std::optional<analysis::ComparedTiles> tiles = std::nullopt;
+  RowFilter filter = {};
+  QString other = {};  ///< Name of the only candidate shown; empty: all.
+  QString sorted_by = {};
   Qt::SortOrder order = Qt::AscendingOrder;
+  std::shared_ptr<const CompareResult> known = nullptr;  ///< An earlier result, parts of which may fit; may be null.
+
+  /// Returns whether the comparisons are equal; candidate, filter and order may differ.
+  [[nodiscard]] bool has_same_sides(const CompareRequest& request) const;
 };
 
 struct CompareResult {
-  CompareRequest asked;
-  std::shared_ptr<const ComparisonSet> set;
+  CompareRequest asked;  ///< Without `known`.
+  std::shared_ptr<const std::vector<SideAxis>> axes;
+  std::size_t axis = 0;                               ///< Index in `axes`.
+  std::uint32_t baseline = 0;                         ///< Code on the axis.
+  std::shared_ptr<const ComparisonSet> set = {};      ///< Null if there is no axis.
   std::shared_ptr<const ComparisonTable> all = {};    ///< All rows; of the plot.
   std::shared_ptr<const ComparisonTable> table = {};  ///< Filtered rows.
   std::vector<Row> rows = {};
@@ -121,6 +154,6 @@ struct CompareResult {
   bool partners = false;
   std::set<SimulatedGroup> simulated = {};
 };
-[[nodiscard]] CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated);
+[[nodiscard]] CompareResult compare(const CompareRequest& asked, const StaleCheck& outdated);
 
 }  // namespace attnscope::ui

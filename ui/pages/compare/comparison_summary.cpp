@@ -4,9 +4,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QEvent>
-#include <QFileInfo>
 #include <QVBoxLayout>
-#include <map>
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
@@ -33,22 +31,6 @@ QLabel* text_label(QWidget* parent) {
 
 }  // namespace
 
-QString copies_text(const std::vector<LoadedRun>& runs) {
-  std::map<QString, bool> only_copies;
-  const RunCopies originals(runs);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].visible) continue;
-    bool& only = only_copies.try_emplace(runs[i].info->file, true).first->second;
-    only = only && originals.of(i, true).has_value();
-  }
-  QStringList names;
-  for (const auto& [file, only] : only_copies) {
-    if (only) names << one_line(QFileInfo(file).fileName());
-  }
-  if (names.isEmpty()) return {};
-  return qtext(msg::compare_page::copies{.files = shortened(names.join(QStringLiteral(", ")), 160).toStdString()});
-}
-
 ComparisonSummary::ComparisonSummary(QWidget* parent)
     : QWidget(parent),
       answer_(text_label(this)),
@@ -56,7 +38,6 @@ ComparisonSummary::ComparisonSummary(QWidget* parent)
       detectable_(new QLabel(counts_)),
       copy_(new QToolButton(counts_)),
       more_(new QToolButton(counts_)),
-      copies_(text_label(this)),
       differences_(new ElidedLabel(this)),
       details_(text_label(this)) {
   auto* row = new FlowLayout(counts_, count_spacing);
@@ -82,17 +63,16 @@ ComparisonSummary::ComparisonSummary(QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
-  for (QWidget* widget : {static_cast<QWidget*>(answer_), counts_, static_cast<QWidget*>(copies_),
-                          static_cast<QWidget*>(differences_), static_cast<QWidget*>(details_)})
+  for (QWidget* widget :
+       {static_cast<QWidget*>(answer_), counts_, static_cast<QWidget*>(differences_), static_cast<QWidget*>(details_)})
     column->addWidget(widget);
   style();
 }
 
-void ComparisonSummary::set_result(const CompareResult& found, const QString& copies) {
+void ComparisonSummary::set_result(const CompareResult& found) {
   const analysis::ComparisonView& view = found.all->view();
   answer_->setText(qtext(view.answer));
   show_counts(verdict_counts(view), found.table->filter().verdict);
-  copies_->setText(copies);
   const bool has_detectable = !view.answers.empty() && view.answers.front().detectable > 0;
   detectable_->setText(has_detectable ? qtext(view.evidence.front()) : QString());
   detectable_->setVisible(has_detectable);
@@ -125,7 +105,6 @@ void ComparisonSummary::show_counts(const std::vector<VerdictCount>& counts, con
 }
 
 void ComparisonSummary::fold() {
-  copies_->setVisible(!copies_->text().isEmpty());
   differences_->setVisible(!more_->isChecked());
   details_->setVisible(more_->isChecked());
 }

@@ -7,27 +7,20 @@
 #include <vector>
 
 #include "ui/pages/compare/comparison_set.h"
-#include "ui/runs/loaded_runs.h"
 #include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
-
-/// Names the files that are skipped because another open file contains all their selected points; empty: none.
-[[nodiscard]] QString copies_text(const std::vector<LoadedRun>& runs);
 
 class ComparisonSummary : public QWidget {
   Q_OBJECT
  public:
   explicit ComparisonSummary(QWidget* parent);
 
-  void set_result(const CompareResult& found, const QString& copies);
+  void set_result(const CompareResult& found);
   [[nodiscard]] bool folded() const { return details_->isHidden(); }
   [[nodiscard]] QString answer() const { return answer_->text(); }
-  [[nodiscard]] QString copies() const { return copies_->text(); }
   [[nodiscard]] QString differences() const { return differences_->text(); }
   [[nodiscard]] QString details() const { return details_->text(); }
-  /// Buttons of the verdicts, in the order of verdict_counts().
-  [[nodiscard]] const std::vector<QToolButton*>& verdict_buttons() const { return verdict_buttons_; }
   [[nodiscard]] QToolButton* copy_button() const { return copy_; }
 
  signals:
@@ -47,7 +40,6 @@ class ComparisonSummary : public QWidget {
   QLabel* detectable_;
   QToolButton* copy_;
   QToolButton* more_;
-  QLabel* copies_;
   ElidedLabel* differences_;
   QLabel* details_;
   QString command_;

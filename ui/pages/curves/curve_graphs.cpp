@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "messages/curve_plot.h"
 #include "ui/plots/axis_tickers.h"
@@ -245,47 +244,6 @@ std::map<std::size_t, double> add_failed_marks(const CurvePanel& panel) {
   return heights;
 }
 
-namespace {
-
-/// Sets ticks with labels.
-void set_ticks(QCPAxis& axis, const std::vector<double>& ticks) {
-  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  const QStringList labels = tick_labels(ticks);
-  for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
-  axis.setTicker(ticker);
-}
-
-}  // namespace
-
-void draw_residuals(const CurvePanel& panel) {
-  constexpr double min_axis_range = 0.05;  // Minimum axis range on both sides of 1.
-  const PlotColors colors = plot_colors(panel.plot.palette());
-  double reach = min_axis_range;
-  for (const Curve& curve : panel.set.curves) {
-    if (curve.kind != CurveKind::measured || curve.merged) continue;
-    for (const CurvePoint& point : curve.points) {
-      if (point.over_modeled) reach = std::max(reach, std::abs(std::log(*point.over_modeled)));
-    }
-    if (!is_in_panel(curve, panel.place)) continue;
-    const QColor color = curve_color(curve, colors);
-    QCPGraph* graph = add_line(panel.rect, curve_pen(curve, color));
-    graph->setName(to_qstring(curve.label));
-    graph->setScatterStyle(scatter_of(sample_of(curve), color, colors.background));
-    for (const CurvePoint& point : curve.points) {
-      if (point.over_modeled) graph->addData(point.n, *point.over_modeled);
-    }
-  }
-  QCPAxis* left = panel.rect.axis(QCPAxis::atLeft);
-  left->setScaleType(QCPAxis::stLogarithmic);
-  const double end = std::exp(1.15 * reach);
-  left->setRange(1 / end, end);
-  const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
-  std::vector<double> ticks{1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step};
-  if (reach > 1.8) ticks.insert(ticks.end(), {0.1, 10.0});
-  set_ticks(*left, ticks);
-  add_level(panel.rect, 1, QPen(colors.axis, 1));
-}
-
 void draw_ratios(const CurvePanel& panel, const std::vector<analysis::RatioCurve>& ratios, bool all) {
   constexpr double least_range = 2 * analysis::ratio_margin;
   const PlotColors colors = plot_colors(panel.plot.palette());
@@ -305,9 +263,30 @@ void draw_ratios(const CurvePanel& panel, const std::vector<analysis::RatioCurve
   left->setRange(extent.low - room, extent.high + room);
   std::vector<double> ticks = round_ticks(extent.low - room, extent.high + room, 4, false);
   if (std::ranges::none_of(ticks, [](double tick) { return std::abs(tick - 1) < 1e-9; })) ticks.push_back(1);
-  set_ticks(*left, ticks);
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  const QStringList labels = tick_labels(ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
+  left->setTicker(ticker);
   add_level(panel.rect, 1, QPen(colors.axis, 1));
-  add_band(panel.rect, 1 / (1 + analysis::ratio_margin), 1 + analysis::ratio_margin, with_opacity(colors.muted, 0.16));
+}
+
+void draw_margin(const CurvePanel& panel) {
+  const QColor color = with_opacity(plot_colors(panel.plot.palette()).muted, 0.16);
+  add_band(panel.rect, 1 / (1 + analysis::ratio_margin), 1 + analysis::ratio_margin, color);
+}
+
+std::vector<analysis::RatioCurve> residual_curves(const CurveSet& set) {
+  std::vector<analysis::RatioCurve> residuals;
+  for (std::size_t i = 0; i < set.curves.size(); ++i) {
+    const Curve& curve = set.curves[i];
+    if (curve.kind != CurveKind::measured || curve.merged) continue;
+    analysis::RatioCurve& residual = residuals.emplace_back(analysis::RatioCurve{.curve = i, .points = {}});
+    for (const CurvePoint& point : curve.points) {
+      if (point.over_modeled) residual.points.push_back({.n = point.n, .ratio = *point.over_modeled});
+    }
+    if (residual.points.empty()) residuals.pop_back();
+  }
+  return residuals;
 }
 
 }  // namespace attnscope::ui

@@ -59,9 +59,11 @@ void add_boundary_bars(const CurvePanel& panel, const QCPRange& n);
 /// from the top, by index in CurveSet::failed; empty for points of other panels.
 [[nodiscard]] std::map<std::size_t, double> add_failed_marks(const CurvePanel& panel);
 
-/// Draws measured over modeled values, on a logarithmic axis around 1.
-void draw_residuals(const CurvePanel& panel);
-/// Draws the ratios of the panel's curves, or of all curves, on a linear axis with the margin band.
+/// Draws the ratios of the panel's curves, or of all curves, on a linear axis.
 void draw_ratios(const CurvePanel& panel, const std::vector<analysis::RatioCurve>& ratios, bool all);
+/// Draws the margin within which ratios count as equal.
+void draw_margin(const CurvePanel& panel);
+/// Measured over modeled values of the measured curves that have any.
+[[nodiscard]] std::vector<analysis::RatioCurve> residual_curves(const CurveSet& set);
 
 }  // namespace attnscope::ui

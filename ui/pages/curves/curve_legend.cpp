@@ -2,8 +2,6 @@
 #include "ui/pages/curves/curve_legend.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <set>
 
 #include "messages/curve_plot.h"

@@ -2,7 +2,6 @@
 // Legend of curves: value, ratio to the model and slope of each series at one N.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/curves/io_curve_page.h"
-#include "kernels/registry.h"
 
-#include <QJsonArray>
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "messages/curve_page.h"
 #include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
@@ -85,12 +82,21 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
                return id.isEmpty() ||
                       (analysis::find_axis(axes_, id.toStdString()) != nullptr && id.toStdString() != axis()->key());
              }),
-      level_([this] { refresh(false); }, all_levels()),
+      level_([this] { refresh(false); }, {{Quantity::dram,
+                                           {.text = qtext(msg::curve_page::dram{}),
+                                            .id = QStringLiteral("dram"),
+                                            .full = qtext(msg::curve_page::dram_help{})}},
+                                          {Quantity::sm_l2,
+                                           {.text = qtext(msg::curve_page::sm_l2{}),
+                                            .id = QStringLiteral("sm_l2"),
+                                            .full = qtext(msg::curve_page::sm_l2_help{})}}}),
       scale_([this] { refresh(false); }, all_scales()) {
   update_axes();
   add_choices();
   add_toggles();
-  add_plot();
+  plot_ = new IoPlot(this);
+  set_content(plot_);
+  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::emit_selected);
   register_choices();
   refresh(false);
 }
@@ -104,19 +110,15 @@ void IoCurvePage::update_axes() {
 void IoCurvePage::add_choices() {
   algorithms_ =
       new MultiChoiceChip(qtext(msg::curve_page::algorithms{}), qtext(msg::curve_page::algorithms_help{}), this);
-  connect(algorithms_, &MultiChoiceChip::item_toggled, this,
-          [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
-  connect(algorithms_, &MultiChoiceChip::isolate_requested, this,
-          [this](const QString& id) { isolate(id.toStdString()); });
+  connect(algorithms_, &MultiChoiceChip::item_toggled, this, &IoCurvePage::show_algorithm);
+  connect(algorithms_, &MultiChoiceChip::isolate_requested, this, &IoCurvePage::isolate);
   facets().add_leading_chip(algorithms_);
-  facets()
-      .add_chip(plotted_quantity_, qtext(msg::curve_page::plot{}), qtext(msg::curve_page::plot_help{}))
-      ->hide_label();
-  level_chip_ = facets().add_switch(level_, qtext(msg::curve_page::level{}), qtext(msg::curve_page::level_help{}));
-  facets().add_chip(axis_, qtext(msg::curve_page::x_axis{}), qtext(msg::curve_page::x_axis_help{}));
-  facets().add_option(tile_, qtext(msg::curve_page::tile{}), qtext(msg::curve_page::tile_help{}));
-  facets().add_option(group_, qtext(msg::curve_page::group{}), qtext(msg::curve_page::group_help{}));
-  facets().add_option(scale_, qtext(msg::curve_page::scale{}), qtext(msg::curve_page::scale_help{}));
+  facets().add_chip(plotted_quantity_, msg::curve_page::plot{}, msg::curve_page::plot_help{})->hide_label();
+  level_chip_ = facets().add_switch(level_, msg::curve_page::level{}, msg::curve_page::level_help{});
+  facets().add_chip(axis_, msg::curve_page::x_axis{}, msg::curve_page::x_axis_help{});
+  facets().add_option(tile_, msg::curve_page::tile{}, msg::curve_page::tile_help{});
+  facets().add_option(group_, msg::curve_page::group{}, msg::curve_page::group_help{});
+  facets().add_option(scale_, msg::curve_page::scale{}, msg::curve_page::scale_help{});
 }
 
 void IoCurvePage::register_choices() {
@@ -140,19 +142,7 @@ void IoCurvePage::register_choices() {
         plotted_quantity_.set_id(word_of(ordinate_));
         plotted_quantity_.set_id(state[QStringLiteral("metric")].toString(before));
       });
-  choices().add(
-      [this](QJsonObject& state) {
-        QJsonArray hidden;
-        for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
-        state[QStringLiteral("hidden")] = hidden;
-      },
-      [this](const QJsonObject& state) {
-        const QJsonValue names = state[QStringLiteral("hidden")];
-        if (names.isArray()) hidden_.clear();
-        for (const auto& name : names.toArray()) {
-          hidden_.insert(name.toString().toStdString());
-        }
-      });
+  choices().add("hidden", hidden_);
 }
 
 void IoCurvePage::show_choices() {
@@ -169,21 +159,15 @@ QString IoCurvePage::metric_key() const {
 }
 
 void IoCurvePage::add_toggles() {
-  const auto add = [this](const char* name, const QString& text, bool on, const QString& help) {
+  const auto add = [this](const char* name, const Message& text, bool on, const Message& help) {
     QAction* action = facets().toggles().add(QString::fromLatin1(name), text, help, on);
     connect(action, &QAction::toggled, this, [this] { refresh(true); });
     return action;
   };
-  model_ = add("model", qtext(msg::curve_page::model{}), true, qtext(msg::curve_page::model_help{}));
-  compulsory_ = add("minimum", qtext(msg::curve_page::minimum{}), true, qtext(msg::curve_page::minimum_help{}));
-  boundary_ = add("l2_limit", qtext(msg::curve_page::l2_limit{}), true, qtext(msg::curve_page::l2_limit_help{}));
-  residuals_ = add("residuals", qtext(msg::curve_page::residuals{}), false, qtext(msg::curve_page::residuals_help{}));
-}
-
-void IoCurvePage::add_plot() {
-  plot_ = new IoPlot(this);
-  set_content(plot_);
-  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::emit_selected);
+  model_ = add("model", msg::curve_page::model{}, true, msg::curve_page::model_help{});
+  compulsory_ = add("minimum", msg::curve_page::minimum{}, true, msg::curve_page::minimum_help{});
+  boundary_ = add("l2_limit", msg::curve_page::l2_limit{}, true, msg::curve_page::l2_limit_help{});
+  residuals_ = add("residuals", msg::curve_page::residuals{}, false, msg::curve_page::residuals_help{});
 }
 
 std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
@@ -195,17 +179,6 @@ std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
       {{linear, logarithmic}, {.text = qtext(msg::curve_page::scale_linear_log{}), .id = QStringLiteral("linear log")}},
       {{linear, linear},
        {.text = qtext(msg::curve_page::scale_linear_linear{}), .id = QStringLiteral("linear linear")}}};
-}
-
-std::vector<Choice<Quantity>::Value> IoCurvePage::all_levels() {
-  return {{Quantity::dram,
-           {.text = qtext(msg::curve_page::dram{}),
-            .id = QStringLiteral("dram"),
-            .full = qtext(msg::curve_page::dram_help{})}},
-          {Quantity::sm_l2,
-           {.text = qtext(msg::curve_page::sm_l2{}),
-            .id = QStringLiteral("sm_l2"),
-            .full = qtext(msg::curve_page::sm_l2_help{})}}};
 }
 
 void IoCurvePage::offer_plots() {
@@ -273,19 +246,6 @@ std::string IoCurvePage::shown_metric() const {
   return {};
 }
 
-void IoCurvePage::restrict_to_axes() {
-  if (is_over_n()) return restrict_to(analysis::curve_facets(), analysis::key_length_facet());
-  restrict_to(analysis::fixed_curve_facets(*axis(), group()), axis()->facet);
-}
-
-void IoCurvePage::set_metric(const QString& key) {
-  plotted_quantity_.choose(key.isEmpty() ? word_of(ordinate_) : key);
-}
-
-void IoCurvePage::set_axis(const QString& key) {
-  axis_.choose(key == QLatin1String(length_key) ? QString() : key);
-}
-
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
   return {{qtext(msg::curve_page::on_legend{}), qtext(msg::curve_page::key_legend{})},
           {qtext(msg::curve_page::on_curves{}), qtext(msg::curve_page::key_next{})},
@@ -296,10 +256,6 @@ PlotPicture IoCurvePage::picture() const {
   return picture_of(*plot_, drawn_runs(plot_->shown()));
 }
 
-void IoCurvePage::set_ordinate(Ordinate ordinate) {
-  plotted_quantity_.choose(word_of(ordinate));
-}
-
 QString IoCurvePage::file_stem() const {
   if (!is_over_n()) {
     QString stem = QStringLiteral("curves%1-%2-over-%3")
@@ -308,8 +264,8 @@ QString IoCurvePage::file_stem() const {
     if (!group_.empty()) stem += QStringLiteral("-by-") + group_.id();
     return stem;
   }
-  const QString stem = QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
-  return ordinate() == Ordinate::bytes ? stem + level_suffix(level_.value()) : stem;
+  const QString stem = QString::fromStdString(analysis::curve_stem(ordinate_, filter(), tile_selection()));
+  return ordinate_ == Ordinate::bytes ? stem + level_suffix(level_.value()) : stem;
 }
 
 TileSelection IoCurvePage::tile_selection() const {
@@ -324,8 +280,8 @@ TileSelection IoCurvePage::tile_selection() const {
 
 CurveRequest IoCurvePage::request() const {
   CurveRequest request;
-  for (const OfferedAlgorithm& each : offered_algorithms_) {
-    if (!hidden_.contains(each.name)) request.algorithms.insert(each.name);
+  for (const MultiChoiceChip::Item& each : offered_algorithms_) {
+    if (each.on) request.algorithms.insert(each.id.toStdString());
   }
   if (!is_over_n()) {
     request.axis = *axis();
@@ -333,7 +289,7 @@ CurveRequest IoCurvePage::request() const {
     request.group = group();
   }
   request.tile = tile_selection();
-  request.ordinate = ordinate();
+  request.ordinate = ordinate_;
   request.dram = level_.value() == Quantity::dram;
   request.sm_l2 = !request.dram;
   request.model = model_->isChecked();
@@ -346,7 +302,11 @@ CurveRequest IoCurvePage::request() const {
 void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // Called during construction.
   update_axes();
-  restrict_to_axes();
+  if (is_over_n()) {
+    restrict_to(analysis::curve_facets(), analysis::key_length_facet());
+  } else {
+    restrict_to(analysis::fixed_curve_facets(*axis(), group()), axis()->facet);
+  }
   // Keeps the zoom only if this request and all pending ones keep it.
   keep_view_ = keep_view && (keep_view_ || !is_searching());
   using Axes = std::vector<analysis::PointAxis>;
@@ -366,10 +326,6 @@ void IoCurvePage::refresh(bool keep_view) {
 
 void IoCurvePage::show_curves(bool keep_view) {
   const bool was_empty = curves_.empty();
-  const QString title_before = curves_.title;
-  const Ordinate ordinate_before = curves_.ordinate;
-  const std::string metric_before = curves_.metric;
-  const std::string axis_before = curves_.axis ? curves_.axis->key() : std::string();
   update_toggles();
   offer_plots();
   offer_axes();
@@ -378,17 +334,11 @@ void IoCurvePage::show_curves(bool keep_view) {
   curves_ = build_curves(points(), filter(), request());
   if (const auto words = no_plot_text()) return show_text(*words);
   show_content(simulated_groups(*points(), drawn_rows(curves_)));
-  const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
-                    metric_before == curves_.metric &&
-                    axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->is_user_zoomed();
-  plot_->set_scales(scale_.value().x, scale_.value().y);
-  plot_->set_residuals(residuals_->isChecked());
-  plot_->set_curves(curves_, same);
+  const QString stem_before = std::exchange(shown_stem_, file_stem());
+  const bool same = keep_view && !was_empty && stem_before == shown_stem_ && plot_->is_user_zoomed();
+  const auto [y, x] = scale_.value();
+  plot_->set_curves(curves_, {.x = x, .y = y, .residuals = residuals_->isChecked()}, same);
   plot_->apply_zoom(workspace().is_loading());
-}
-
-ProblemPage::Collection IoCurvePage::collection() const {
-  return {.preset = QStringLiteral("memory-wall"), .free_axes = {"algorithm", "N", "n_q", "n_k", "br", "bc"}};
 }
 
 std::optional<EmptyStateText> IoCurvePage::no_plot_text() {
@@ -399,17 +349,17 @@ std::optional<EmptyStateText> IoCurvePage::no_plot_text() {
     if (!curves_.empty()) return {};
     return EmptyStateText{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
   }
-  const auto shown = [this](Row row) { return analysis::has_result(points()->table(), row, ordinate()); };
+  const auto shown = [this](Row row) { return analysis::has_result(points()->table(), row, ordinate_); };
   if (std::ranges::any_of(filter().rows(), shown)) {
     const bool any =
         std::ranges::any_of(curves_.curves, [](const Curve& curve) { return curve.kind == CurveKind::measured; });
     // Bytes of the other level exist.
-    if (any || ordinate() != Ordinate::bytes || !curves_.failed.empty() || !hidden_.empty()) return {};
+    if (any || ordinate_ != Ordinate::bytes || !curves_.failed.empty() || !hidden_.empty()) return {};
     const std::string level = level_.shown()->text.toStdString();
     return EmptyStateText{qtext(msg::curve_page::no_level{.level = level}), qtext(msg::curve_page::no_level_help{})};
   }
   // Theory without measurements would look like a result.
-  if (ordinate() == Ordinate::bytes) {
+  if (ordinate_ == Ordinate::bytes) {
     return EmptyStateText{qtext(msg::curve_page::no_bytes{}), qtext(msg::curve_page::no_bytes_help{})};
   }
   return EmptyStateText{qtext(msg::curve_page::no_times{}), qtext(msg::curve_page::no_times_help{})};
@@ -417,7 +367,7 @@ std::optional<EmptyStateText> IoCurvePage::no_plot_text() {
 
 void IoCurvePage::update_toggles() {
   // Theory models bytes only.
-  const bool bytes = is_over_n() && ordinate() == Ordinate::bytes;
+  const bool bytes = is_over_n() && ordinate_ == Ordinate::bytes;
   level_chip_->setVisible(bytes);
   compulsory_->setVisible(bytes);
   model_->setVisible(bytes || (!is_over_n() && analysis::has_model(shown_metric())));
@@ -429,15 +379,20 @@ void IoCurvePage::refresh_algorithms() {
   const analysis::PointTable& table = points()->table();
   for (const Row row : filter().rows()) {
     bool& shown = present[table.algorithm(row)];
-    shown = shown || !is_over_n() || analysis::has_result(table, row, ordinate());
+    shown = shown || !is_over_n() || analysis::has_result(table, row, ordinate_);
   }
-  const Message lacks = ordinate() == Ordinate::bytes ? Message(msg::curve_page::points_without_bytes{})
-                                                      : msg::curve_page::points_without_times{};
+  const Message lacks = ordinate_ == Ordinate::bytes ? Message(msg::curve_page::points_without_bytes{})
+                                                     : msg::curve_page::points_without_times{};
+  constexpr qsizetype max_name_length = 24;  // The tooltip has the full name.
   const auto offer = [&](const std::string& name, const bool* there) {
-    const Message why = there == nullptr ? Message(msg::curve_page::no_point{}) : lacks;
     const bool shown = there != nullptr && *there;
-    offered_algorithms_.push_back(
-        {name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
+    const Message why = there == nullptr ? Message(msg::curve_page::no_point{}) : lacks;
+    const QString id = QString::fromStdString(name);
+    offered_algorithms_.push_back({.text = shortened(short_title(name), max_name_length),
+                                   .id = id,
+                                   .help = about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why)),
+                                   .on = !hidden_.contains(id),
+                                   .offered = shown});
   };
   offered_algorithms_.clear();
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
@@ -446,23 +401,10 @@ void IoCurvePage::refresh_algorithms() {
   }
   // Imported programs are offered only while they have points.
   for (const auto& [name, shown] : present) offer(name, &shown);
-  show_algorithms();
+  algorithms_->set_items(offered_algorithms_);
 }
 
-void IoCurvePage::show_algorithms() {
-  constexpr qsizetype max_name_length = 24;  // The tooltip has the full name.
-  std::vector<MultiChoiceChip::Item> items;
-  for (const auto& [name, shown, help] : offered_algorithms_) {
-    items.push_back({.text = shortened(short_title(name), max_name_length),
-                     .id = QString::fromStdString(name),
-                     .help = help,
-                     .on = !hidden_.contains(name),
-                     .offered = shown});
-  }
-  algorithms_->set_items(std::move(items));
-}
-
-void IoCurvePage::show_algorithm(const std::string& name, bool on) {
+void IoCurvePage::show_algorithm(const QString& name, bool on) {
   if (on) {
     hidden_.erase(name);
   } else {
@@ -471,13 +413,12 @@ void IoCurvePage::show_algorithm(const std::string& name, bool on) {
   refresh(true);
 }
 
-void IoCurvePage::isolate(const std::string& name) {
-  const bool alone = std::ranges::all_of(offered_algorithms_, [&](const OfferedAlgorithm& each) {
-    return each.name == name || hidden_.contains(each.name);
-  });
+void IoCurvePage::isolate(const QString& name) {
+  const bool alone = std::ranges::all_of(
+      offered_algorithms_, [&](const MultiChoiceChip::Item& each) { return each.id == name || !each.on; });
   hidden_.clear();
-  for (const OfferedAlgorithm& each : offered_algorithms_) {
-    if (!alone && each.name != name) hidden_.insert(each.name);
+  for (const MultiChoiceChip::Item& each : offered_algorithms_) {
+    if (!alone && each.id != name) hidden_.insert(each.id);
   }
   refresh(true);
 }

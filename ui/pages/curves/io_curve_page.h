@@ -2,7 +2,6 @@
 // Bytes, time or rate over N, or any metric over any axis: the controls around an IoPlot.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,29 +27,18 @@ class IoCurvePage : public ProblemPage {
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
-  void set_ordinate(Ordinate ordinate);
-  /// Key of a metric; empty: the ordinate.
-  void set_metric(const QString& key);
-  /// Key of an axis ("n", "br"), and key of the facet that groups curves; empty: none.
-  void set_axis(const QString& key);
-  void set_group(const QString& key) { group_.choose(key); }
-  void set_level(Quantity level) { level_.choose(level); }
-  /// "automatic" or "VERTICAL HORIZONTAL", such as "log linear".
-  void set_scale(const QString& word) { scale_.choose(word); }
   /// Returns whether the plot is over N, with theory for bytes, time and rate.
   [[nodiscard]] bool is_over_n() const;
-  void set_residuals(bool on) { residuals_->setChecked(on); }
   /// `name`: registry name of the algorithm, or name of an imported program.
-  void show_algorithm(const std::string& name, bool on);
+  void show_algorithm(const QString& name, bool on);
   /// Shows only this algorithm; shows all if it is already the only one.
-  void isolate(const std::string& name);
+  void isolate(const QString& name);
   [[nodiscard]] const MultiChoiceChip& algorithms() const { return *algorithms_; }
 
  protected:
   void show_problem() override { refresh(false); }
-  [[nodiscard]] Collection collection() const override;
   void show_choices() override;
-  void show_points() override { refresh(true); }
+  void rebuild_page() override { refresh(true); }
   bool show_mark(const ShownPoint& point, bool /*moves*/) override { return has_plot() && plot_->select(point); }
 
  private:
@@ -63,24 +51,20 @@ class IoCurvePage : public ProblemPage {
   void update_axes();
   void add_choices();
   void add_toggles();
-  void add_plot();
   /// Updates the plot from the visible points and the choices; ends in show_curves().
   void refresh(bool keep_view);
   void show_curves(bool keep_view);
   /// Text to show instead of the plot; null: show the plot.
   [[nodiscard]] std::optional<EmptyStateText> no_plot_text();
   void refresh_algorithms();
-  void show_algorithms();
   void refresh_tiles();
   void update_toggles();
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
-  [[nodiscard]] Ordinate ordinate() const { return ordinate_; }
   /// Metric of a plot over other axes: the chosen one, or that of the ordinate.
   [[nodiscard]] std::string shown_metric() const;
   [[nodiscard]] const analysis::PointAxis* axis() const;
   [[nodiscard]] analysis::FacetPtr group() const;
-  void restrict_to_axes();
   /// Key of the plotted metric; empty if an ordinate is plotted.
   [[nodiscard]] QString metric_key() const;
   /// Resolves a conflict if axis and group are the same.
@@ -89,7 +73,6 @@ class IoCurvePage : public ProblemPage {
   void offer_axes();
   void register_choices();
   [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
-  [[nodiscard]] static std::vector<Choice<Quantity>::Value> all_levels();
 
   CurveSet curves_;
   IdChoice tile_;  ///< Kept even if no current point has this tile.
@@ -105,14 +88,10 @@ class IoCurvePage : public ProblemPage {
   std::vector<Config> tiles_;
   std::vector<analysis::KnobValueChoice> swept_;
   MultiChoiceChip* algorithms_ = nullptr;
-  struct OfferedAlgorithm {
-    std::string name;
-    bool shown = false;  ///< True if a point has the plotted quantity.
-    QString help = {};
-  };
-  std::vector<OfferedAlgorithm> offered_algorithms_;  ///< Registry algorithms, then imported programs.
-  std::set<std::string> hidden_;                      ///< Algorithms switched off, including those not offered now.
-  bool keep_view_ = false;                            ///< The pending update keeps the user's zoom.
+  std::vector<MultiChoiceChip::Item> offered_algorithms_;  ///< Registry algorithms, then imported programs.
+  std::set<QString> hidden_;  ///< Algorithms switched off, including those not offered now.
+  bool keep_view_ = false;    ///< The pending update keeps the user's zoom.
+  QString shown_stem_;        ///< file_stem() of the shown curves.
   QAction* model_ = nullptr;
   QAction* compulsory_ = nullptr;
   QAction* boundary_ = nullptr;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "messages/curve_plot.h"
@@ -83,8 +82,9 @@ IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), main_(axisRect()), outer_(
   rebuild();
 }
 
-void IoPlot::set_curves(const CurveSet& set, bool keep_view) {
+void IoPlot::set_curves(const CurveSet& set, const Options& options, bool keep_view) {
   set_ = set;
+  options_ = options;
   legend_values_ = CurveLegend(set_);
   crosshair_.reset();
   crosshair_panel_ = 0;
@@ -234,10 +234,9 @@ void IoPlot::build_strips() {
     }
     grid_->setRowStretchFactor(row, strip_share);
   };
-  const bool any = std::ranges::any_of(shown_.curves, [](const Curve& curve) {
-    return std::ranges::any_of(curve.points, [](const CurvePoint& point) { return point.over_modeled.has_value(); });
-  });
-  if (residuals_shown_ && any) add_row(residuals_, qtext(msg::curve_plot::residual_axis{}));
+  if (options_.residuals && !residual_curves(shown_).empty()) {
+    add_row(residuals_, qtext(msg::curve_plot::residual_axis{}));
+  }
   if (ratio_curves(shown_).empty()) return;
   const QString label = to_qstring(ratio_title(shown_));
   if (columns > 2) return add_row(ratios_, label);
@@ -317,7 +316,9 @@ void IoPlot::draw_contents() {
   if (!ratios_.empty()) {
     const std::vector<analysis::RatioCurve> ratios = ratio_curves(shown_);
     for (std::size_t i = 0; i < ratios_.size(); ++i) {
-      draw_ratios({*this, *ratios_[i], shown_, i}, ratios, ratios_.size() == 1);
+      const CurvePanel strip{*this, *ratios_[i], shown_, i};
+      draw_ratios(strip, ratios, ratios_.size() == 1);
+      draw_margin(strip);
     }
   }
   for (QCPAxisRect* panel : axisRects()) {
@@ -334,7 +335,7 @@ void IoPlot::draw_panel(std::size_t place, const MarkShifts& shifts) {
     marks_.push_back({panels_[place], point.n, height, 0, i, {point.row}, 0, true});
   }
   labels_[place]->set(shown_.curves, place, plot_colors(palette()));
-  if (!residuals_.empty()) draw_residuals({*this, *residuals_[place], shown_, place});
+  if (!residuals_.empty()) draw_ratios({*this, *residuals_[place], shown_, place}, residual_curves(shown_), false);
 }
 
 void IoPlot::find_marks(const MarkShifts& shifts) {
@@ -351,18 +352,9 @@ void IoPlot::find_marks(const MarkShifts& shifts) {
   }
 }
 
-void IoPlot::set_residuals(bool shown) {
-  residuals_shown_ = shown;
-}
-
-void IoPlot::set_scales(Scale x, Scale y) {
-  x_scale_ = x;
-  y_scale_ = y;
-}
-
 bool IoPlot::log_x() const {
   if (!set_.places.empty()) return false;
-  return x_scale_ != Scale::linear;
+  return options_.x != Scale::linear;
 }
 
 bool IoPlot::log_y() const {
@@ -370,7 +362,7 @@ bool IoPlot::log_y() const {
     return std::ranges::all_of(curve.points, [](const CurvePoint& point) { return point.low > 0; });
   });
   if (!positive) return false;
-  if (y_scale_ != Scale::automatic) return y_scale_ == Scale::logarithmic;
+  if (options_.y != Scale::automatic) return options_.y == Scale::logarithmic;
   const Metric* metric = find_metric(set_.metric);
   if (metric != nullptr) return metric->unit == "byte" || metric->unit == "ns" || metric->unit == "cycle";
   return set_.ordinate != Ordinate::rate;

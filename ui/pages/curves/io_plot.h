@@ -22,15 +22,17 @@ class IoPlot : public LegendPlot {
  public:
   explicit IoPlot(QWidget* parent = nullptr);
 
-  void set_curves(const CurveSet& set, bool keep_view);
+  /// `automatic`: logarithmic, except for rates and text axes.
+  enum class Scale { automatic, logarithmic, linear };
+  struct Options {
+    Scale x = Scale::automatic;
+    Scale y = Scale::automatic;
+    bool residuals = false;  ///< Strips with measured over modeled values.
+  };
+  void set_curves(const CurveSet& set, const Options& options, bool keep_view);
   void reset_view() override;
   /// Drawn curves: the set without hidden ones.
   [[nodiscard]] const CurveSet& shown() const { return shown_; }
-  /// Shows strips with measured over modeled values.
-  void set_residuals(bool shown);
-  /// `automatic`: logarithmic, except for rates and text axes.
-  enum class Scale { automatic, logarithmic, linear };
-  void set_scales(Scale x, Scale y);
   [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
   /// Strips of measured over modeled values, one per panel; empty: not shown.
   [[nodiscard]] const std::vector<QCPAxisRect*>& residuals() const { return residuals_; }
@@ -90,10 +92,8 @@ class IoPlot : public LegendPlot {
   std::vector<std::unique_ptr<QCPMarginGroup>> margins_;  ///< One per panel and the strips below it.
   std::vector<std::unique_ptr<LineLabels>> labels_;
   Shape shape_;
-  bool residuals_shown_ = false;
   bool following_ = false;  ///< A range is copied to the other panels.
-  Scale x_scale_ = Scale::automatic;
-  Scale y_scale_ = Scale::automatic;
+  Options options_;
   std::optional<double> crosshair_;
   std::size_t crosshair_panel_ = 0;
 };

@@ -2,14 +2,10 @@
 // Building blocks of the explorer's cards: layout, selectable text, and tables as high as their rows.
 #pragma once
 
-#include <QFont>
-#include <QHash>
 #include <QLabel>
 #include <QLayout>
-#include <QList>
-#include <QString>
+#include <QPushButton>
 #include <QToolButton>
-#include <utility>
 #include <vector>
 
 #include "ui/widgets/plain_table.h"
@@ -33,19 +29,14 @@ class CardLayout : public QLayout {
   }
   [[nodiscard]] Qt::Orientations expandingDirections() const override { return Qt::Horizontal; }
   [[nodiscard]] bool hasHeightForWidth() const override { return true; }
-  [[nodiscard]] int heightForWidth(int width) const override;
+  [[nodiscard]] int heightForWidth(int width) const override { return arrange({0, 0, width, 0}, false); }
   [[nodiscard]] QSize sizeHint() const override { return minimumSize(); }
   [[nodiscard]] QSize minimumSize() const override;
   void setGeometry(const QRect& rect) override;
 
  private:
-  struct Column {
-    std::vector<QLayoutItem*> items;
-    int height = 0;
-  };
-  [[nodiscard]] std::vector<Column> columns(int width) const;
-  [[nodiscard]] int width_of_column(int width) const;
-  [[nodiscard]] int height_of(const QLayoutItem& item, int width) const;
+  /// Places the items in columns of this width; returns the height of the highest column.
+  int arrange(const QRect& rect, bool apply) const;
 
   QList<QLayoutItem*> items_;
   int column_width_;
@@ -73,28 +64,8 @@ struct CardTitle {
 /// Returns a card with a title and its parts, one below another.
 [[nodiscard]] QWidget* card(const CardTitle& title, const std::vector<QWidget*>& parts);
 
-/// Text in a card. Caches heights by width, since each change of a card queries the heights of all its texts.
-class CardLabel : public QLabel {
-  Q_OBJECT
- public:
-  explicit CardLabel(const QString& text, QWidget* parent = nullptr);
-  [[nodiscard]] int heightForWidth(int width) const override;
-
- private:
-  struct HeightCache {
-    QString text;
-    QFont font;
-    std::vector<std::pair<int, int>> heights;  ///< (width, height)
-  };
-  mutable HeightCache asked_;
-};
-
-[[nodiscard]] QLabel* card_label(QWidget* parent, const QString& name);
-
-/// Sets the text only if it changed, to avoid a new layout.
-void set_label_text(QLabel* label, const QString& text);
-/// Like set_label_text(); hides the label if the text is empty.
-void show_text(QLabel* label, const QString& text);
+/// Adds a named button with a tooltip.
+QPushButton* add_button(QLayout& layout, const QString& name, const QString& text, const QString& help);
 
 /// Table as high as its rows, columns as wide as their texts; the first column takes extra width.
 class FittedTable : public PlainTable {
@@ -103,18 +74,10 @@ class FittedTable : public PlainTable {
   FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
   /// Adjusts the sizes after the contents changed.
   void fit();
-  /// Maximum height in rows; longer tables scroll.
-  void set_max_rows(int rows);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
-
- private:
-  [[nodiscard]] int width_of(const QFontMetrics& metrics, const QString& text);
-
-  int max_rows_ = 1 << 20;
-  QHash<QString, int> widths_;  ///< Text widths in the current font.
 };
 
 }  // namespace attnscope::ui

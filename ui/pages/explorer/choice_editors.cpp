@@ -4,22 +4,19 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
-#include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
 #include "messages/common.h"
 #include "messages/explorer.h"
 #include "messages/explorer_page.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/theme.h"
 #include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
@@ -74,32 +71,34 @@ std::vector<int> declared_stops(const Field& field, const Facts& facts) {
 
 }  // namespace
 
-ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : QWidget(parent), fields_(fields) {
+template <class Wanted>
+void ChoiceEditors::add_fields(const Wanted& wanted) {
+  for (const Field& field : point_fields()) {
+    if (wanted(field)) add_field(field);
+  }
+}
+
+ChoiceEditors::ChoiceEditors(QWidget* parent) : QWidget(parent) {
   build_groups();
-  const auto add_those = [this](auto wanted) {
-    for (const Field& field : fields_) {
-      if (wanted(field)) add_field(field);
-    }
-  };
   // In the order of the tab key.
   std::vector<const Field*> first;
-  for (const Field& field : fields_) {
+  for (const Field& field : point_fields()) {
     if (field.first_in_editors) first.push_back(&field);
   }
   std::ranges::stable_sort(first, std::ranges::greater(), &Field::nesting);
   for (const Field* field : first) add_field(*field);
   folded_ = true;
-  add_those([](const Field& field) { return field.role != FieldRole::algorithm && field.role != FieldRole::tile; });
+  add_fields([](const Field& field) { return field.role != FieldRole::algorithm && field.role != FieldRole::tile; });
   add_what_if();
-  add_more(QStringLiteral("more-problem"), qtext(msg::explorer_page::more_problem{}));
+  add_more(QStringLiteral("more-problem"), msg::explorer_page::more_problem{});
   group_ = Group::tile;
   folded_ = false;
-  add_those([](const Field& field) { return field.role == FieldRole::tile; });
+  add_fields([](const Field& field) { return field.role == FieldRole::tile; });
   folded_ = true;
   for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
   add_m();
   add_padding();
-  add_more(QStringLiteral("more-tile"), qtext(msg::explorer_page::more_tile{}));
+  add_more(QStringLiteral("more-tile"), msg::explorer_page::more_tile{});
   show_rows(nullptr);
 }
 
@@ -108,15 +107,14 @@ void ChoiceEditors::build_groups() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
   const std::array titles{qtext(msg::explorer_page::problem_group{}), qtext(msg::explorer_page::tile_group{})};
-  QFont bold = font();
-  bold.setBold(true);
+  const QFont heading = bold(font());
   int widest = 0;
-  for (const QString& title : titles) widest = std::max(widest, QFontMetrics(bold).horizontalAdvance(title));
+  for (const QString& title : titles) widest = std::max(widest, QFontMetrics(heading).horizontalAdvance(title));
   for (std::size_t i = 0; i < boxes_.size(); ++i) {
     auto* line = new QHBoxLayout();
     line->setSpacing(8);
     auto* title = new QLabel(titles[i], this);
-    title->setFont(bold);
+    title->setFont(heading);
     title->setMinimumSize(widest, QSpinBox().sizeHint().height());
     line->addWidget(title, 0, Qt::AlignTop);
     auto* editors = new QWidget(this);
@@ -134,11 +132,11 @@ void ChoiceEditors::build_groups() {
   column->addWidget(rule_label_);
 }
 
-void ChoiceEditors::add_more(const QString& name, const QString& accessible_name) {
+void ChoiceEditors::add_more(const QString& name, const Message& accessible_name) {
   GroupBox& box = box_of(group_);
   box.more = new QToolButton(this);
   box.more->setObjectName(name);
-  box.more->setAccessibleName(accessible_name);
+  box.more->setAccessibleName(qtext(accessible_name));
   box.more->setCheckable(true);
   connect(box.more, &QToolButton::toggled, this, [this] { show_rows(nullptr); });
   box.flow->addWidget(box.more);
@@ -170,6 +168,7 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
     widget->setToolTip(plain_tooltip(help));
   }
   row.error = new QLabel(row.cell);
+  row.error->setObjectName(name + QStringLiteral("-error"));
   row.error->setWordWrap(true);
   row.error->setTextFormat(Qt::PlainText);
   row.error->hide();
@@ -178,9 +177,14 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
   return rows_.insert_or_assign(name, std::move(row)).first->second;
 }
 
-void ChoiceEditors::set_more(bool problem, bool tile) {
-  box_of(Group::problem).more->setChecked(problem);
-  box_of(Group::tile).more->setChecked(tile);
+QJsonObject ChoiceEditors::shown_groups() const {
+  return {{QStringLiteral("problem"), boxes_[0].more->isChecked()},
+          {QStringLiteral("tile"), boxes_[1].more->isChecked()}};
+}
+
+void ChoiceEditors::show_groups(const QJsonObject& shown) {
+  boxes_[0].more->setChecked(shown[QStringLiteral("problem")].toBool());
+  boxes_[1].more->setChecked(shown[QStringLiteral("tile")].toBool());
 }
 
 void ChoiceEditors::show_rows(const ExplorerChoices* choices) {
@@ -194,7 +198,7 @@ void ChoiceEditors::show_rows(const ExplorerChoices* choices) {
   for (std::size_t i = 0; choices != nullptr && i < boxes_.size(); ++i) {
     const QString text = changed[i] == 0 ? qtext(msg::explorer_page::more{})
                                          : qtext(msg::explorer_page::more_set{.changed = changed[i]});
-    if (boxes_[i].more->text() != text) boxes_[i].more->setText(text);
+    boxes_[i].more->setText(text);
   }
 }
 
@@ -332,12 +336,16 @@ void ChoiceEditors::add_double_editor(const Field& field) {
   add_row(name, qtext(field.label()), sentence(field.help()), {spin}).show = show;
 }
 
+NumberEditor* ChoiceEditors::add_capacity(const QString& name, const Message& label, const Message& help) {
+  const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
+  NumberEditor* editor = add_number(name, qtext(label), qtext(help), 0, most, 1, every(1, 0, most), kib);
+  editor->spin()->setSuffix(QStringLiteral(" KiB"));
+  return editor;
+}
+
 void ChoiceEditors::add_m() {
   const QString name = QStringLiteral("m");
-  const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
-  NumberEditor* editor = add_number(name, qtext(msg::explorer_page::m{}), qtext(msg::explorer_page::m_help{}), 0, most,
-                                    1, every(1, 0, most), kib);
-  editor->spin()->setSuffix(QStringLiteral(" KiB"));
+  NumberEditor* editor = add_capacity(name, msg::explorer_page::m{}, msg::explorer_page::m_help{});
   editor->spin()->setSpecialValueText(qtext(msg::explorer_page::m_off{}));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     const int largest = to_int(limits_of(choices).shared_bytes_per_block / kib);
@@ -350,10 +358,7 @@ void ChoiceEditors::add_m() {
 
 void ChoiceEditors::add_padding() {
   const QString name = QStringLiteral("padding");
-  const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
-  NumberEditor* editor = add_number(name, qtext(msg::explorer::padding{}), qtext(msg::explorer_page::padding_help{}), 0,
-                                    most, 1, every(1, 0, most), kib);
-  editor->spin()->setSuffix(QStringLiteral(" KiB"));
+  NumberEditor* editor = add_capacity(name, msg::explorer::padding{}, msg::explorer_page::padding_help{});
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     editor->show_value(to_int(choices.point.padding_bytes / kib));
   };
@@ -364,20 +369,15 @@ void ChoiceEditors::add_what_if() {
   // In percent, since the editors take integers: 200 doubles the rate.
   constexpr int percent = 100;
   const std::vector<int> stops{50, 75, 100, 125, 150, 200, 250, 300, 400};
-  const std::array words{
-      std::pair(qtext(msg::explorer_page::what_if_shared{}), qtext(msg::explorer_page::what_if_shared_help{})),
-      std::pair(qtext(msg::explorer_page::what_if_l2{}), qtext(msg::explorer_page::what_if_l2_help{})),
-      std::pair(qtext(msg::explorer_page::what_if_dram{}), qtext(msg::explorer_page::what_if_dram_help{}))};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const WhatIfFactor& choice = all_what_if_factors()[i];
-    const QString name = to_qstring(choice.name);
-    NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * min_what_if),
+  for (const WhatIfFactor& each : all_what_if_factors()) {
+    const QString name = to_qstring(each.name);
+    NumberEditor* editor = add_number(name, qtext(each.label()), qtext(each.help()), qRound(percent * min_what_if),
                                       qRound(percent * max_what_if), 25, stops);
     editor->spin()->setSuffix(QStringLiteral("%"));
-    rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
+    rows_[name].show = [editor, factor = each.factor](const ExplorerChoices& choices) {
       editor->show_value(qRound(percent * choices.what_if.*factor));
     };
-    rows_[name].is_changed = [factor = choice.factor](const ExplorerChoices& choices) {
+    rows_[name].is_changed = [factor = each.factor](const ExplorerChoices& choices) {
       return choices.what_if.*factor != 1;
     };
   }
@@ -399,13 +399,9 @@ void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
 }
 
 void ChoiceEditors::show_rule_text(const QString& words) {
-  if (rule_label_->text() != words) rule_label_->setText(words);
+  rule_label_->setText(words);
   rule_label_->setToolTip(plain_tooltip(words));
   rule_label_->setVisible(!words.isEmpty());
-}
-
-QString ChoiceEditors::rule_text() const {
-  return rule_label_->isHidden() ? QString() : rule_label_->text();
 }
 
 void ChoiceEditors::show_error(const QString& name, const QString& why) {
@@ -413,11 +409,6 @@ void ChoiceEditors::show_error(const QString& name, const QString& why) {
   if (row == rows_.end()) return;
   row->second.error->setText(why);
   row->second.error->setVisible(!why.isEmpty());
-}
-
-QString ChoiceEditors::error(const QString& name) const {
-  const auto row = rows_.find(name);
-  return row == rows_.end() || row->second.error->isHidden() ? QString() : row->second.error->text();
 }
 
 }  // namespace attnscope::ui

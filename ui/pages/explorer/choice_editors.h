@@ -3,13 +3,13 @@
 // and tile.
 #pragma once
 
+#include <QJsonObject>
 #include <QLabel>
 #include <QToolButton>
 #include <QWidget>
 #include <array>
 #include <functional>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "profiler/plan/fields.h"
@@ -24,8 +24,7 @@ namespace attnscope::ui {
 class ChoiceEditors : public QWidget {
   Q_OBJECT
  public:
-  /// `fields` has to outlive the editors.
-  explicit ChoiceEditors(QWidget* parent = nullptr, std::span<const Field> fields = point_fields());
+  explicit ChoiceEditors(QWidget* parent = nullptr);
 
   /// Shows these choices; hides knobs that the algorithm does not declare.
   void show_choices(const ExplorerChoices& choices);
@@ -33,13 +32,9 @@ class ChoiceEditors : public QWidget {
   void show_rule_text(const QString& words);
   /// Error of an editor's value; empty: none.
   void show_error(const QString& name, const QString& why);
-  [[nodiscard]] QString rule_text() const;
-  /// Error shown below an editor; empty: none.
-  [[nodiscard]] QString error(const QString& name) const;
-  /// Shows the editors that are used rarely.
-  void set_more(bool problem, bool tile);
-  [[nodiscard]] bool shows_more_of_problem() const { return boxes_[0].more->isChecked(); }
-  [[nodiscard]] bool shows_more_of_tile() const { return boxes_[1].more->isChecked(); }
+  /// Groups whose rarely used editors are shown: {"problem": true, "tile": false}.
+  [[nodiscard]] QJsonObject shown_groups() const;
+  void show_groups(const QJsonObject& shown);
 
  signals:
   /// Arguments as for choose(). `gesture`: equal for all edits of one slider drag.
@@ -65,14 +60,19 @@ class ChoiceEditors : public QWidget {
   };
 
   void build_groups();
+  /// Adds the fields that `wanted` selects.
+  template <class Wanted>
+  void add_fields(const Wanted& wanted);
   /// Adds the button More to the group whose rows were added.
-  void add_more(const QString& name, const QString& accessible_name);
+  void add_more(const QString& name, const Message& accessible_name);
   [[nodiscard]] GroupBox& box_of(Group group) { return boxes_[static_cast<std::size_t>(group)]; }
   /// Shows the editors that apply, and counts the folded ones that differ from their defaults.
   void show_rows(const ExplorerChoices* choices);
   void add_field(const Field& field);
   void add_integer_editor(const Field& field);
   void add_double_editor(const Field& field);
+  /// Adds an editor of an amount of shared memory in KiB.
+  NumberEditor* add_capacity(const QString& name, const Message& label, const Message& help);
   void add_m();
   void add_padding();
   void add_what_if();
@@ -84,7 +84,6 @@ class ChoiceEditors : public QWidget {
                            bool free);
   void emit_edited(const QString& name, const QString& text, bool sliding);
 
-  std::span<const Field> fields_;
   std::array<GroupBox, 2> boxes_;
   Group group_ = Group::problem;  ///< Group of the rows that are being added.
   bool folded_ = false;           ///< Whether the rows that are being added are folded.

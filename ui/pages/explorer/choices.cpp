@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "kernels/model/ceilings.h"
-#include "kernels/model/gpu_values.h"
 #include "kernels/tile_table.h"
+#include "messages/explorer_page.h"
 #include "profiler/plan/fields.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
@@ -75,9 +73,13 @@ ChoiceResult choose_factor(double& factor, const QString& text) {
   return std::monostate();
 }
 
-constexpr std::array what_if_factors{WhatIfFactor{"what_if_shared", &WhatIf::shared_memory},
-                                     WhatIfFactor{"what_if_l2", &WhatIf::l2},
-                                     WhatIfFactor{"what_if_dram", &WhatIf::dram_rate}};
+constexpr std::array what_if_factors{
+    WhatIfFactor{"what_if_shared", &WhatIf::shared_memory, message_of<msg::explorer_page::what_if_shared>,
+                 message_of<msg::explorer_page::what_if_shared_help>},
+    WhatIfFactor{"what_if_l2", &WhatIf::l2, message_of<msg::explorer_page::what_if_l2>,
+                 message_of<msg::explorer_page::what_if_l2_help>},
+    WhatIfFactor{"what_if_dram", &WhatIf::dram_rate, message_of<msg::explorer_page::what_if_dram>,
+                 message_of<msg::explorer_page::what_if_dram_help>}};
 
 const WhatIfFactor* find_what_if(std::string_view name) {
   const auto* const found = std::ranges::find(what_if_factors, name, &WhatIfFactor::name);
@@ -123,10 +125,11 @@ ChoiceResult choose_field(ExplorerChoices& choices, const Field& field, const st
   return std::monostate();
 }
 
-/// Returns `first`, then all types of the algorithm.
-std::vector<DType> candidate_dtypes(DType first, const Algorithm& algorithm) {
-  std::vector<DType> all{first};
-  std::ranges::copy(algorithm.facts().dtypes, std::back_inserter(all));
+/// Returns `first`, then all values that the algorithm supports.
+template <class Value, class Values>
+std::vector<Value> first_then(Value first, const Values& supported) {
+  std::vector<Value> all{first};
+  for (const auto& each : supported) all.push_back(each);
   return all;
 }
 
@@ -160,12 +163,10 @@ ExplorerChoices with_algorithm(const ExplorerChoices& choices, const std::string
   const auto runs = [&] { return !wanted.refusal(spec.problem, spec.config(), limits); };
   if (algorithm == choices.point.spec.algorithm && runs()) return next;
   next.m_bytes.reset();
-  std::vector<int> dims{static_cast<int>(spec.problem.d)};
-  std::ranges::copy(wanted.facts().head_dims, std::back_inserter(dims));
   // Try the current problem first, then the default problem.
   for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
-    for (const int d : dims) {
-      for (const DType dtype : candidate_dtypes(like.dtype, wanted)) {
+    for (const std::int64_t d : first_then<std::int64_t>(choices.point.spec.problem.d, wanted.facts().head_dims)) {
+      for (const DType dtype : first_then(like.dtype, wanted.facts().dtypes)) {
         for (const Mask& mask : {like.mask, Mask::none, Mask::causal}) {
           for (const Pass pass : {like.pass, Pass::fwd, Pass::bwd}) {
             spec.problem = like;
@@ -305,6 +306,25 @@ std::shared_ptr<const StoredCeilings> rates_measured_on(const ExplorerChoices& c
     if (of_dram) each.value *= choices.what_if.dram_rate;
   }
   return std::make_shared<const StoredCeilings>(std::move(rates));
+}
+
+std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecordReader& records,
+                                                  const ExplorerChoices& choices) {
+  if (choices.point.padding_bytes > 0 || !choices.what_if.is_identity() || workspace.is_gathering()) return nullptr;
+  const PointSpec& spec = choices.point.spec;
+  const PointSet& points = *workspace.visible();
+  const analysis::PointTable& table = points.table();
+  for (auto row = static_cast<Row>(table.size()); row-- > 0;) {
+    // Cheap columns first; few rows need the full comparison.
+    if (table.disposition(row) != Disposition::ok || table.n_k(row) != spec.problem.n_k ||
+        table.tile_of(row).tile != spec.tile || table.spec(row) != spec) {
+      continue;
+    }
+    const analysis::Run& run = table.run(row);
+    if (run.provenance != Provenance::measured || !same_gpu(run.device_name, choices.device)) continue;
+    return records.read(points[row]).record;
+  }
+  return nullptr;
 }
 
 }  // namespace attnscope::ui

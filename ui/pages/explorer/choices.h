@@ -16,6 +16,8 @@
 #include "profiler/predict/published_errors.h"
 #include "profiler/predict/tile_rule.h"
 #include "storage/run_store.h"
+#include "ui/pages/explorer/bars.h"
+#include "ui/runs/point_record_reader.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
@@ -66,10 +68,12 @@ struct ExplorerResult {
 };
 [[nodiscard]] ExplorerResult compute_result(ExplorerChoices choices);
 
-/// A factor of WhatIf and its name in choose().
+/// A factor of WhatIf, and its name in choose().
 struct WhatIfFactor {
   std::string_view name;
   double WhatIf::*factor;
+  MessageFunction label;
+  MessageFunction help;
 };
 [[nodiscard]] std::span<const WhatIfFactor> all_what_if_factors();
 
@@ -84,14 +88,23 @@ struct WhatIfFactor {
 /// Returns rates measured on such a GPU, from any open file. Null: none.
 [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_measured_on(const ExplorerChoices& choices,
                                                                       const Workspace& workspace);
+/// Returns the latest point of open files with exactly this configuration, measured on such a GPU; null: none.
+[[nodiscard]] std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecordReader& records,
+                                                                const ExplorerChoices& choices);
 
-// Texts about a configuration.
+// Texts and bars about a configuration.
 
 /// Time and bottleneck if the configuration runs; else the reason, and the nearest one that runs.
 [[nodiscard]] QString verdict_text(const analysis::Exploration& exploration);
 /// Tile that the paper's rule picks for M, and the limit on its size; empty if M is not set.
 [[nodiscard]] QString rule_text(const ExplorerResult& explored);
 [[nodiscard]] QString occupancy_text(const analysis::ExploredKernel& kernel);
+/// Bars of a launch: predicted time (null: unknown), measured time of a kernel of `record` (null: none), utilization of
+/// each unit. Without per-unit counters: tensor pipe active cycles, and DRAM bytes over peak rate.
+[[nodiscard]] std::vector<BarLine> time_bars(const LaunchTime* predicted, const PointRecord* record,
+                                             const std::string& kernel, const DeviceLimits& limits);
+/// Bytes of each matrix, stored ones paler; none for an infeasible configuration.
+[[nodiscard]] std::vector<BarLine> operand_bars(const analysis::Exploration& exploration);
 /// Explains the time shares and the source of the rates.
 [[nodiscard]] QString rates_note(const ExplorerResult& explored);
 /// Published errors of predicted times of such points; null: none.

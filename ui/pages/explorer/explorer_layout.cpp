@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Builds the widgets of the explorer page.
 #include <QHBoxLayout>
-#include <QScrollBar>
-#include <QTimer>
-#include <array>
-#include <utility>
 
-#include "kernels/registry.h"
+#include "kernels/tile_table.h"
 #include "messages/explorer.h"
 #include "messages/explorer_page.h"
 #include "messages/field.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
-#include "ui/pages/explorer/operand_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
@@ -48,45 +42,47 @@ void ExplorerPage::build_bar() {
   device_ = combo(QStringLiteral("device"), qtext(msg::explorer::device{}), qtext(msg::explorer_page::device_help{}));
   update_device_list();
   connect(algorithm_, &QComboBox::activated, this,
-          [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
-  connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
+          [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString()); });
+  connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText()); });
 
-  const auto button = [&](const QString& name, const QString& text, const QString& help) {
-    auto* made = new QPushButton(text, bar);
-    made->setObjectName(name);
-    made->setToolTip(plain_tooltip(help));
-    flow->addWidget(made);
-    return made;
+  const auto button = [&](const char* name, const Message& text, const Message& help, auto clicked) {
+    QPushButton* made = add_button(*flow, QLatin1String(name), qtext(text), qtext(help));
+    connect(made, &QPushButton::clicked, this, clicked);
   };
-  QPushButton* open_file = button(QStringLiteral("open-gpu"), qtext(msg::explorer_page::open_gpu{}),
-                                  qtext(msg::explorer_page::open_gpu_help{}));
-  connect(open_file, &QPushButton::clicked, this, &ExplorerPage::choose_gpu_file);
-  QPushButton* best = button(QStringLiteral("default-tile"), qtext(msg::explorer_page::default_tile{}),
-                             qtext(msg::explorer_page::default_tile_help{}));
-  connect(best, &QPushButton::clicked, this, &ExplorerPage::choose_default_tile);
-  pin_button_ = button(QStringLiteral("pin"), qtext(msg::explorer_page::pin{}), qtext(msg::explorer_page::pin_help{}));
-  connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
+  button("open-gpu", msg::explorer_page::open_gpu{}, msg::explorer_page::open_gpu_help{},
+         &ExplorerPage::choose_gpu_file);
+  button("default-tile", msg::explorer_page::default_tile{}, msg::explorer_page::default_tile_help{}, [this] {
+    const PointSpec& spec = chosen_.choices.point.spec;
+    use_config(auto_config(*known_algorithms().find(spec.algorithm), spec.problem, limits_of(chosen_.choices)),
+               qtext(msg::explorer_page::did_use_default{}));
+  });
+  button("pin", msg::explorer_page::pin{}, msg::explorer_page::pin_help{}, &ExplorerPage::pin);
   // Short text instead of icons, for screen readers.
-  QAction* undo = undo_.createUndoAction(this, qtext(msg::explorer_page::undo{}));
-  undo->setShortcut(QKeySequence::Undo);
-  QAction* redo = undo_.createRedoAction(this, qtext(msg::explorer_page::redo{}));
-  redo->setShortcut(QKeySequence::Redo);
-  const std::array actions{std::pair(undo, qtext(msg::explorer_page::undo{})),
-                           std::pair(redo, qtext(msg::explorer_page::redo{}))};
-  for (const auto& [action, text] : actions) {
+  const auto undo_button = [&](const char* name, const Message& message, QAction* action,
+                               QKeySequence::StandardKey key) {
+    const QString words = qtext(message);
+    action->setShortcut(key);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(action);
-    QPushButton* made = button(action == undo ? QStringLiteral("undo") : QStringLiteral("redo"), text, text);
+    QPushButton* made = add_button(*flow, QLatin1String(name), words, words);
     made->setEnabled(action->isEnabled());
-    connect(action, &QAction::changed, made, [made, action = action] {
+    connect(action, &QAction::changed, made, [made, action] {
       made->setEnabled(action->isEnabled());
       made->setToolTip(plain_tooltip(action->text()));
     });
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
-  }
+  };
+  undo_button("undo", msg::explorer_page::undo{}, undo_.createUndoAction(this, qtext(msg::explorer_page::undo{})),
+              QKeySequence::Undo);
+  undo_button("redo", msg::explorer_page::redo{}, undo_.createRedoAction(this, qtext(msg::explorer_page::redo{})),
+              QKeySequence::Redo);
   // Optional buttons come last, so that no other control moves.
-  unpin_button_ = button(QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
-  connect(unpin_button_, &QPushButton::clicked, this, &ExplorerPage::unpin);
+  unpin_button_ = add_button(*flow, QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
+  connect(unpin_button_, &QPushButton::clicked, this, [this] {
+    State next = chosen_;
+    next.pin.reset();
+    if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_unpin{}));
+  });
   layout()->addWidget(bar);
 }
 
@@ -99,18 +95,19 @@ void ExplorerPage::build_verdict() {
   verdict_->setObjectName(QStringLiteral("verdict"));
   verdict_->setTextFormat(Qt::PlainText);
   row->addWidget(verdict_, 1);
-  const auto button = [&](const QString& name, const QString& help) {
-    auto* made = new QPushButton(line);
-    made->setObjectName(name);
-    made->setToolTip(plain_tooltip(help));
+  const auto button = [&](const char* name, const Message& help, std::optional<Config> analysis::Exploration::*tile,
+                          const Message& words) {
+    QPushButton* made = add_button(*row, QLatin1String(name), {}, qtext(help));
     made->hide();
-    row->addWidget(made);
+    connect(made, &QPushButton::clicked, this, [this, tile, words] {
+      if (!has_stale_results() && shown_->exploration.*tile) use_config(*(shown_->exploration.*tile), qtext(words));
+    });
     return made;
   };
-  nearest_button_ = button(QStringLiteral("nearest"), qtext(msg::explorer_page::nearest_help{}));
-  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_nearest_tile);
-  fastest_button_ = button(QStringLiteral("fastest"), qtext(msg::explorer_page::fastest_help{}));
-  connect(fastest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_fastest_tile);
+  nearest_button_ = button("nearest", msg::explorer_page::nearest_help{}, &analysis::Exploration::nearest,
+                           msg::explorer_page::did_use_nearest{});
+  fastest_button_ = button("fastest", msg::explorer_page::fastest_help{}, &analysis::Exploration::fastest,
+                           msg::explorer_page::did_use_fastest{});
   layout()->addWidget(line);
 }
 
@@ -125,7 +122,7 @@ void ExplorerPage::update_algorithm_list() {
 void ExplorerPage::build_editors() {
   auto* now = new ChoiceEditors(editor_area_);
   if (editors_ != nullptr) {
-    now->set_more(editors_->shows_more_of_problem(), editors_->shows_more_of_tile());
+    now->show_groups(editors_->shown_groups());
     delete editors_;
   }
   editors_ = now;
@@ -134,67 +131,45 @@ void ExplorerPage::build_editors() {
   editor_knob_count_ = known_algorithms().knobs().size();
 }
 
-void ExplorerPage::add_new_kernels() {
-  update_algorithm_list();
-  if (known_algorithms().knobs().size() != editor_knob_count_) build_editors();
-}
-
 void ExplorerPage::build_cards() {
   kernel_ = new QComboBox();
   kernel_->setObjectName(QStringLiteral("kernel"));
   kernel_->setAccessibleName(qtext(msg::explorer_page::kernel{}));
   kernel_->setToolTip(plain_tooltip(qtext(msg::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
-  occupancy_ = card_label(nullptr, QStringLiteral("occupancy"));
+  occupancy_ = new QLabel();
+  occupancy_->setWordWrap(true);
+  occupancy_->setTextFormat(Qt::PlainText);
+  occupancy_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   on_chip_ = new OnChipMap();
-  unit_bars_ = new UnitBars();
+  time_bars_ = new BarList(BarList::Kind::of_time, qtext(msg::explorer_page::predicted_time{}));
+  operand_bars_ = new BarList(BarList::Kind::of_matrix, qtext(msg::explorer_page::operands{}));
   figures_ = new ResultModel(this);
-  operands_ = new ResultModel(this);
   figures_view_ = new FittedTable(figures_, qtext(msg::explorer_page::figures{}));
   measuring_ = new MeasurementCard(shared_measurer(workspace_));
-  operands_view_ = new OperandBars(*operands_);
+  connect(measuring_, &MeasurementCard::measure_requested, this, [this] { measure(&MeasurementCard::measure); });
+  connect(measuring_, &MeasurementCard::sweep_around_requested, this,
+          [this] { measure(&MeasurementCard::sweep_around); });
+  connect(measuring_, &MeasurementCard::map_requested, this, &ExplorerPage::map_requested);
+  connect(measuring_, &MeasurementCard::changed, this, &ExplorerPage::show_recorded);
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, max_columns, 8);
   layout->addWidget(card(card_title(qtext(msg::explorer_page::on_chip{})), {kernel_, occupancy_, on_chip_}));
   time_title_ = card_title(qtext(msg::explorer_page::predicted_time{}));
+  time_title_.info->setObjectName(QStringLiteral("time-info"));
   figures_title_ = card_title(qtext(msg::explorer_page::figures{}), qtext(msg::explorer_page::figures_help{}));
   const CardTitle of_operands =
       card_title(qtext(msg::explorer_page::operands{}), qtext(msg::explorer_page::operands_help{}));
-  result_cards_ = {card(time_title_, {unit_bars_}), card(of_operands, {operands_view_}),
+  result_cards_ = {card(time_title_, {time_bars_}), card(of_operands, {operand_bars_}),
                    card(figures_title_, {figures_view_})};
   for (QWidget* each : result_cards_) layout->addWidget(each);
-  measured_card_ = card(card_title(qtext(msg::explorer_page::measured{})), {measuring_->table()});
-  layout->addWidget(measured_card_);
   card_area_ = new QScrollArea(this);
   card_area_->setAccessibleName(qtext(msg::explorer_page::cards_name{}));
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);
   card_area_->setFrameShape(QFrame::NoFrame);
   card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-}
-
-void ExplorerPage::connect_measurement_card() {
-  connect(measuring_, &MeasurementCard::measure_requested, this, &ExplorerPage::measure);
-  connect(measuring_, &MeasurementCard::sweep_around_requested, this, &ExplorerPage::sweep_around);
-  connect(measuring_, &MeasurementCard::map_requested, this, &ExplorerPage::map_requested);
-  connect(measuring_, &MeasurementCard::changed, this, [this] {
-    measured_card_->setVisible(measuring_->table()->model()->rowCount() > 0);
-    show_recorded();
-  });
-  const auto show_result = [this] {
-    // Heights are valid only after the pending layout events.
-    QTimer::singleShot(0, this, [this] {
-      if (scroll_to_result_) card_area_->ensureWidgetVisible(measuring_->table());
-    });
-  };
-  connect(measuring_, &MeasurementCard::all_points_done, this, [this, show_result] {
-    scroll_to_result_ = true;
-    show_result();
-  });
-  // The file is read asynchronously; its data increases the height of the cards above.
-  connect(card_area_->verticalScrollBar(), &QScrollBar::rangeChanged, this, show_result);
-  connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { scroll_to_result_ = false; });
 }
 
 }  // namespace attnscope::ui

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/explorer/explorer_page.h"
 
-#include <QEvent>
 #include <QFileDialog>
-#include <QHBoxLayout>
-#include <QMessageBox>
-#include <QScrollArea>
-#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QUndoCommand>
 #include <QVBoxLayout>
@@ -16,27 +11,16 @@
 #include "kernels/tile_table.h"
 #include "messages/explorer_page.h"
 #include "profiler/files/gpu_file.h"
-#include "profiler/plan/fields.h"
 #include "profiler/predict/explored_tables.h"
 #include "profiler/predict/unit_utilization.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
-#include "ui/pages/explorer/operand_bars.h"
-#include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
-namespace {
-
-constexpr int card_width_with_pin = 540;
-
-}  // namespace
-
 /// Undo command from one state to another; changes of one slider drag are merged.
 class ExplorerPage::Change : public QUndoCommand {
  public:
@@ -76,22 +60,12 @@ int kernel_with_max_overrun(const std::vector<analysis::ExploredKernel>& kernels
   return static_cast<int>(most - kernels.begin());
 }
 
-std::shared_ptr<const ExplorerResult> compute_in_background(const ExplorerChoices& choices,
-                                                            const StaleCheck& /*outdated*/) {
-  return std::make_shared<const ExplorerResult>(compute_result(choices));
-}
-
 }  // namespace
 
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      explored_(compute_in_background,
-                [this](const std::shared_ptr<const ExplorerResult>& explored) { accept_result(explored); }),
-      explored_pin_(compute_in_background, [this](const std::shared_ptr<const ExplorerResult>& pin) {
-        pin_result_ = pin;
-        show_figures();
-      }) {
+      explored_(&ExplorerPage::compute, [this](Results results) { show_results(std::move(results)); }) {
   wait_for(explored_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
@@ -104,13 +78,15 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   column->addWidget(editor_area_);
   build_verdict();
   build_cards();
-  connect_measurement_card();
   column->addWidget(card_area_, 1);
   column->addWidget(measuring_);
 
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::update_device_list);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::update_algorithm_list);
-  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::update_rates);
+  connect(&workspace_, &Workspace::ceilings_changed, this, [this] {
+    pin_result_.reset();
+    apply(State(chosen_));
+  });
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::mark_stale);
   register_choices();
   apply({.choices = default_choices(), .pin = {}});
@@ -136,14 +112,7 @@ void ExplorerPage::choose_gpu_file() {
   const QString file = QFileDialog::getOpenFileName(this, qtext(msg::explorer_page::open_gpu_title{}), {},
                                                     qtext(msg::explorer_page::open_gpu_filter{}));
   if (file.isEmpty()) return;
-  const QString wrong = open_gpu(file);
-  if (wrong.isEmpty()) return;
-  auto* box =
-      new QMessageBox(QMessageBox::Warning, qtext(msg::explorer_page::open_gpu_title{}), {}, QMessageBox::Ok, this);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  box->setTextFormat(Qt::PlainText);
-  box->setText(wrong);
-  box->open();
+  if (const QString wrong = open_gpu(file); !wrong.isEmpty()) verdict_->setText(wrong);
 }
 
 QString ExplorerPage::open_gpu(const QString& file) {
@@ -184,19 +153,10 @@ void ExplorerPage::show_measured() {
   measuring_->show_choices(chosen_.choices, runs);
 }
 
-void ExplorerPage::measure() {
+void ExplorerPage::measure(void (MeasurementCard::*how)()) {
   recompute();
   // If results are outdated, the rule has not picked the tile for M yet.
-  if (!results_outdated_) measuring_->measure();
-}
-
-void ExplorerPage::sweep_around() {
-  recompute();
-  if (!results_outdated_) measuring_->sweep_around();
-}
-
-QWidget* ExplorerPage::view() {
-  return findChild<QSpinBox*>(QStringLiteral("br"));
+  if (!results_outdated_) (measuring_->*how)();
 }
 
 void ExplorerPage::register_choices() {
@@ -205,16 +165,14 @@ void ExplorerPage::register_choices() {
         state[QStringLiteral("choices")] = to_json(chosen_.choices);
         state[QStringLiteral("pin")] = chosen_.pin ? to_json(*chosen_.pin) : QJsonObject();
         state[QStringLiteral("around")] = measuring_->steps().value();
-        state[QStringLiteral("more")] = QJsonObject{{QStringLiteral("problem"), editors_->shows_more_of_problem()},
-                                                    {QStringLiteral("tile"), editors_->shows_more_of_tile()}};
+        state[QStringLiteral("more")] = editors_->shown_groups();
       },
       [this](const QJsonObject& state) {
         const QJsonObject choices = state[QStringLiteral("choices")].toObject();
         if (!choices.isEmpty()) chosen_.choices.what_if = {};  // What-if factors are saved only if set.
         apply_json(choices, chosen_.choices);
         (void)choose_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
-        const QJsonObject more = state[QStringLiteral("more")].toObject();
-        editors_->set_more(more[QStringLiteral("problem")].toBool(), more[QStringLiteral("tile")].toBool());
+        editors_->show_groups(state[QStringLiteral("more")].toObject());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
         if (!state[QStringLiteral("pin")].isObject()) return;
         chosen_.pin.reset();
@@ -283,7 +241,6 @@ void ExplorerPage::change(State next, const QString& words, const QString& what,
 }
 
 void ExplorerPage::apply(const State& state) {
-  scroll_to_result_ = false;
   chosen_ = state;
   results_outdated_ = true;
   explored_.discard();  // A pending result would belong to the previous choices.
@@ -293,18 +250,22 @@ void ExplorerPage::apply(const State& state) {
   QMetaObject::invokeMethod(this, &ExplorerPage::recompute, Qt::QueuedConnection);
 }
 
-void ExplorerPage::update_rates() {
-  pin_result_.reset();
-  apply(State(chosen_));
+ExplorerPage::Results ExplorerPage::compute(const Request& request, const StaleCheck& /*outdated*/) {
+  Results results{.shown = std::make_shared<const ExplorerResult>(compute_result(request.state.choices)), .pin = {}};
+  if (const auto& pin = request.state.pin) {
+    const bool known = request.pin != nullptr && (request.pin->asked == *pin || request.pin->choices == *pin);
+    results.pin = known ? request.pin : std::make_shared<const ExplorerResult>(compute_result(*pin));
+  }
+  return results;
 }
 
 void ExplorerPage::recompute() {
-  if (!queued_) return;
-  queued_ = false;
+  if (!std::exchange(queued_, false)) return;
   chosen_.choices.rates = rates_measured_on(chosen_.choices, workspace_);
   if (chosen_.pin) chosen_.pin->rates = rates_measured_on(*chosen_.pin, workspace_);
   const ExplorerChoices& choices = chosen_.choices;
-  add_new_kernels();
+  update_algorithm_list();
+  if (known_algorithms().knobs().size() != editor_knob_count_) build_editors();
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
     const QSignalBlocker quiet_device(device_);
@@ -313,51 +274,48 @@ void ExplorerPage::recompute() {
   }
   editors_->show_choices(choices);
   show_pin();
-  compute_pin();
-  const bool quick = analysis::is_fast_to_model(choices.point.spec.problem);
-  if (!quick) set_label_text(verdict_, qtext(msg::explorer_page::calculating{}));
-  explored_.request(choices, quick ? 0 : always_in_background);
+  const bool quick =
+      analysis::is_fast_to_model(choices.point.spec.problem) &&
+      (!chosen_.pin || pin_result_ != nullptr || analysis::is_fast_to_model(chosen_.pin->point.spec.problem));
+  if (!quick) verdict_->setText(qtext(msg::explorer_page::calculating{}));
+  explored_.request({chosen_, pin_result_}, quick ? 0 : always_in_background);
   if (!quick) show_measured();
 }
 
-void ExplorerPage::accept_result(std::shared_ptr<const ExplorerResult> explored) {
-  shown_ = std::move(explored);
+void ExplorerPage::show_results(Results results) {
+  shown_ = std::move(results.shown);
+  pin_result_ = std::move(results.pin);
   results_outdated_ = false;
   // Shows the tile that the rule derived from M.
   chosen_.choices = shown_->choices;
   editors_->show_choices(chosen_.choices);
-  show_explored();
-}
-
-void ExplorerPage::show_explored() {
   editors_->show_rule_text(rule_text(*shown_));
   show_verdict();
-  const analysis::Exploration& e = shown_->exploration;
-  {
-    const QSignalBlocker quiet(kernel_);
-    const QString before = kernel_->currentText();
-    QStringList names;
-    const std::vector<analysis::ExploredKernel>& kernels = e.refusal ? e.overrun : e.kernels;
-    for (const analysis::ExploredKernel& kernel : kernels) names << QString::fromStdString(kernel.name);
-    QStringList shown_names;
-    for (int i = 0; i < kernel_->count(); ++i) shown_names << kernel_->itemText(i);
-    if (names != shown_names) {
-      kernel_->clear();
-      kernel_->addItems(names);
-      kernel_->setCurrentIndex(names.contains(before) ? static_cast<int>(names.indexOf(before))
-                               : kernels.empty()      ? -1
-                               : e.refusal            ? kernel_with_max_overrun(kernels)
-                                                      : static_cast<int>(e.longest()));
-    }
-    kernel_->setVisible(names.size() > 1);
-  }
+  show_kernel_list();
   show_kernel();
   show_figures();
-  operands_->update_table(std::make_shared<const analysis::Table>(analysis::operands_table(e)));
-  operands_view_->refresh();
-  for (QWidget* each : result_cards_) each->setVisible(!e.refusal);
-  measured_card_->setVisible(measuring_->table()->model()->rowCount() > 0);
+  operand_bars_->set_lines(ui::operand_bars(shown_->exploration));
+  for (QWidget* each : result_cards_) each->setVisible(!shown_->exploration.refusal);
   show_measured();
+}
+
+void ExplorerPage::show_kernel_list() {
+  const analysis::Exploration& e = shown_->exploration;
+  const std::vector<analysis::ExploredKernel>& kernels = e.refusal ? e.overrun : e.kernels;
+  QStringList names;
+  for (const analysis::ExploredKernel& kernel : kernels) names << QString::fromStdString(kernel.name);
+  QStringList shown_names;
+  for (int i = 0; i < kernel_->count(); ++i) shown_names << kernel_->itemText(i);
+  kernel_->setVisible(names.size() > 1);
+  if (names == shown_names) return;
+  const QSignalBlocker quiet(kernel_);
+  const auto before = names.indexOf(kernel_->currentText());
+  kernel_->clear();
+  kernel_->addItems(names);
+  kernel_->setCurrentIndex(before >= 0       ? static_cast<int>(before)
+                           : kernels.empty() ? -1
+                           : e.refusal       ? kernel_with_max_overrun(kernels)
+                                             : static_cast<int>(e.longest()));
 }
 
 void ExplorerPage::show_kernel() {
@@ -366,44 +324,41 @@ void ExplorerPage::show_kernel() {
   const int place = kernel_->currentIndex();
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
-    unit_bars_->set_times({});
-    show_text(occupancy_, {});
-    measuring_->show_recorded({});
-    return;
+    time_bars_->set_lines({}, qtext(msg::explorer_page::infeasible_configuration{}));
+    occupancy_->hide();
+    return measuring_->show_recorded({});
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
+  occupancy_->setText(occupancy_text(kernel));
+  occupancy_->setVisible(!occupancy_->text().isEmpty());
   const bool several = e.kernels.size() > 1 || e.sharing;
-  const std::string whole = text(Nanoseconds(e.ns));
-  const QString of_kernel = !several || !e.can_predict_time ? QString()
-                            : e.sharing
-                                ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
-                                : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole});
-  const PointRecord* record = measured_record();
+  const auto record = measured(shown_->choices);
   const std::string name = several ? kernel.name : "all";
-  std::optional<UnitBars::MeasuredValues> measured;
-  if (record != nullptr) measured = measured_values(*record, name, limits_of(shown_->choices));
-  UnitBars::Times times{.measured = measured};
+  const bool has_time = record != nullptr && evaluate(metric_key::time_median_ns, *record, name).has_value();
+  time_bars_->set_lines(
+      ui::time_bars(e.can_predict_time ? &kernel.time : nullptr, record.get(), name, limits_of(shown_->choices)),
+      e.times_validated ? qtext(msg::explorer_page::untimed{})
+                        : qtext(msg::prediction::time_not_validated{.device = e.device}));
+  QStringList notes;
   if (e.can_predict_time) {
-    times.ns = kernel.time.ns;
-    times.light = analysis::speed_of_light({&kernel.time, 1});
-  }
-  unit_bars_->set_times(e.can_predict_time || measured ? std::optional(times) : std::nullopt,
-                        e.times_validated ? qtext(msg::explorer_page::untimed{})
-                                          : qtext(msg::prediction::time_not_validated{.device = e.device}));
-  show_text(occupancy_, occupancy_text(kernel));
-  QString note;
-  if (e.can_predict_time) {
-    note = rates_note(*shown_);
-    if (measured && record->provenance == Provenance::simulated) {
-      note.prepend(qtext(msg::explorer_page::by_construction{}) + QLatin1Char(' '));
+    const std::string whole = text(Nanoseconds(e.ns));
+    if (e.sharing) {
+      notes << qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole});
+    } else if (several) {
+      notes << qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole});
     }
-  } else if (measured) {
+    QString rates = rates_note(*shown_);
+    if (has_time && record->provenance == Provenance::simulated) {
+      rates.prepend(qtext(msg::explorer_page::by_construction{}) + QLatin1Char(' '));
+    }
+    notes << rates;
+  } else if (has_time) {
     const auto bound = analysis::counted_bound(*record, name);
-    note = bound ? qtext(analysis::display_text(*bound)) : qtext(msg::explorer_page::untimed{});
+    notes << (bound ? qtext(analysis::display_text(*bound)) : qtext(msg::explorer_page::untimed{}));
   }
-  show_time_title(of_kernel.isEmpty() ? note : of_kernel + QLatin1Char('\n') + note);
-  const auto time = record != nullptr ? evaluate(metric_key::time_median_ns, *record) : std::nullopt;
+  show_time_title(notes.join(QLatin1Char('\n')));
+  const auto time = record == nullptr ? std::nullopt : evaluate(metric_key::time_median_ns, *record);
   measuring_->show_recorded(time ? std::optional(MeasurementCard::RecordedTime{
                                        .ns = time->value, .provenance = time->provenance, .predicted_ns = e.ns})
                                  : std::nullopt);
@@ -413,12 +368,11 @@ void ExplorerPage::show_time_title(const QString& note) {
   const analysis::Exploration& e = shown_->exploration;
   const analysis::ErrorRow* errors = e.can_predict_time ? published_errors(*shown_) : nullptr;
   const std::string time = text(Nanoseconds(e.ns));
-  set_label_text(time_title_.text,
-                 !e.can_predict_time ? qtext(msg::explorer_page::predicted_time{})
-                 : errors == nullptr
-                     ? qtext(msg::explorer_page::unvalidated_heading{.time = time})
-                     : qtext(msg::explorer_page::predicted_heading{
-                           .median = text(Share(errors->median)), .p95 = text(Share(errors->p95)), .time = time}));
+  time_title_.text->setText(
+      !e.can_predict_time ? qtext(msg::explorer_page::predicted_time{})
+      : errors == nullptr ? qtext(msg::explorer_page::unvalidated_heading{.time = time})
+                          : qtext(msg::explorer_page::predicted_heading{
+                                .median = text(Share(errors->median)), .p95 = text(Share(errors->p95)), .time = time}));
   QStringList info{note, prediction_text(*shown_)};
   info.removeAll(QString());
   time_title_.info->set_text(info.join(QLatin1Char('\n')));
@@ -429,20 +383,14 @@ void ExplorerPage::show_recorded() {
   if (shown_ != nullptr && !shown_->exploration.can_predict_time) show_figures();
 }
 
-const PointRecord* ExplorerPage::measured_record() {
-  const ExplorerChoices& choices = shown_->choices;
-  if (const PointRecord* record = measuring_->measurer().record_of(choices)) return record;
-  file_record_ = recorded_point(workspace_, records_, choices);
-  return file_record_.get();
+std::shared_ptr<const PointRecord> ExplorerPage::measured(const ExplorerChoices& choices) {
+  auto record = measuring_->measurer().record_of(choices);
+  return record != nullptr ? record : recorded_point(workspace_, records_, choices);
 }
 
 std::optional<PinnedPoint> ExplorerPage::pinned_point() {
-  if (!chosen_.pin) return std::nullopt;
-  const QString title = short_title(*chosen_.pin);
-  if (const PointRecord* record = measuring_->measurer().record_of(*chosen_.pin))
-    return PinnedPoint{title, std::make_shared<const PointRecord>(*record)};
-  auto record = recorded_point(workspace_, records_, *chosen_.pin);
-  return record == nullptr ? std::nullopt : std::optional(PinnedPoint{title, std::move(record)});
+  auto record = chosen_.pin ? measured(*chosen_.pin) : nullptr;
+  return record == nullptr ? std::nullopt : std::optional(PinnedPoint{short_title(*chosen_.pin), std::move(record)});
 }
 
 void ExplorerPage::show_verdict() {
@@ -454,7 +402,7 @@ void ExplorerPage::show_verdict() {
   };
   show_button(nearest_button_, nearest, true);
   show_button(fastest_button_, fastest, fastest != nearest);
-  set_label_text(verdict_, verdict_text(shown_->exploration));
+  verdict_->setText(verdict_text(shown_->exploration));
   verdict_->setToolTip(plain_tooltip(verdict_->text()));
 }
 
@@ -468,15 +416,16 @@ void ExplorerPage::show_figures() {
     return analysis::ExploredColumn{.title = title.toStdString(), .help = help, .exploration = &of.exploration};
   };
   analysis::ExploredColumn chosen = column(qtext(msg::explorer_page::now{}), *shown_);
-  chosen.measured = counted ? measured_record() : nullptr;
+  const auto record = counted ? measured(shown_->choices) : nullptr;
+  chosen.measured = record.get();
   std::optional<analysis::ExploredColumn> pin;
   if (pin_result_) pin = column(QStringLiteral("A · ") + short_title(pin_result_->choices), *pin_result_);
   figures_->update_table(
       std::make_shared<const analysis::Table>(analysis::exploration_table(chosen, pin, known_algorithms())));
-  set_label_text(figures_title_.text,
-                 pin_result_
-                     ? qtext(msg::explorer_page::against_pin{.what = short_title(pin_result_->choices).toStdString()})
-                     : qtext(msg::explorer_page::figures{}));
+  figures_title_.text->setText(
+      pin_result_ ? qtext(msg::explorer_page::against_pin{.what = short_title(pin_result_->choices).toStdString()})
+                  : qtext(msg::explorer_page::figures{}));
+  constexpr int card_width_with_pin = 540;
   static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_with_pin : card_width);
   figures_view_->fit();
 }
@@ -490,16 +439,6 @@ void ExplorerPage::show_pin() {
   unpin_button_->setAccessibleName(words);
 }
 
-void ExplorerPage::compute_pin() {
-  if (pin_result_ && chosen_.pin && (pin_result_->asked == *chosen_.pin || pin_result_->choices == *chosen_.pin))
-    return;
-  pin_result_.reset();
-  explored_pin_.discard();
-  if (!chosen_.pin) return;
-  explored_pin_.request(*chosen_.pin,
-                        analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_in_background);
-}
-
 void ExplorerPage::pin() {
   if (shown_ == nullptr || has_stale_results()) return;
   State next = chosen_;
@@ -508,34 +447,11 @@ void ExplorerPage::pin() {
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_pin{}));
 }
 
-void ExplorerPage::unpin() {
-  State next = chosen_;
-  next.pin.reset();
-  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_unpin{}));
-}
-
-void ExplorerPage::choose_default_tile() {
-  State next = chosen_;
-  PointSpec& spec = next.choices.point.spec;
-  next.choices.m_bytes.reset();
-  spec.set_config(auto_config(*known_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
-  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_use_default{}));
-}
-
-void ExplorerPage::use_tile(const std::optional<Config>& tile, const QString& words) {
-  if (has_stale_results() || !tile) return;
+void ExplorerPage::use_config(const Config& config, const QString& words) {
   State next = chosen_;
   next.choices.m_bytes.reset();
-  next.choices.point.spec.set_config(*tile);
-  change(std::move(next), words);
-}
-
-void ExplorerPage::choose_nearest_tile() {
-  if (shown_ != nullptr) use_tile(shown_->exploration.nearest, qtext(msg::explorer_page::did_use_nearest{}));
-}
-
-void ExplorerPage::choose_fastest_tile() {
-  if (shown_ != nullptr) use_tile(shown_->exploration.fastest, qtext(msg::explorer_page::did_use_fastest{}));
+  next.choices.point.spec.set_config(config);
+  if (next != chosen_) change(std::move(next), words);
 }
 
 void ExplorerPage::showEvent(QShowEvent* event) {

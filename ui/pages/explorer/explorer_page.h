@@ -12,8 +12,6 @@
 
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choices.h"
-#include "ui/pages/explorer/recorded_points.h"
-#include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/page.h"
 #include "ui/panels/point_summary.h"
 
@@ -23,14 +21,13 @@ class ChoiceEditors;
 class ResultModel;
 class MeasurementCard;
 class OnChipMap;
-class OperandBars;
 
 class ExplorerPage : public Page {
   Q_OBJECT
  public:
   explicit ExplorerPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QWidget* view() override;
+  [[nodiscard]] QWidget* view() override { return findChild<QWidget*>(QStringLiteral("br")); }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   /// Explores this point on the named GPU, without values that no known kernel supports. Returns false, and keeps the
   /// current GPU, if the GPU is unknown.
@@ -57,33 +54,18 @@ class ExplorerPage : public Page {
   [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.is_busy(); }
   /// The pinned configuration as measured, of this session or an open file; nullopt: none.
   [[nodiscard]] std::optional<PinnedPoint> pinned_point();
-  /// Whether the configuration runs, or why not.
-  [[nodiscard]] QString verdict() const { return verdict_->text(); }
-  /// Text behind the (i) button of the predicted time: rates, and published errors.
-  [[nodiscard]] const QString& time_info() const { return time_title_.info->info(); }
-  [[nodiscard]] QString time_heading() const { return time_title_.text->text(); }
-
-  [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
-  [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
+  [[nodiscard]] BarList* time_bars() const { return time_bars_; }
+  [[nodiscard]] BarList* operand_bars() const { return operand_bars_; }
   [[nodiscard]] FittedTable* figures() const { return figures_view_; }
-  [[nodiscard]] OperandBars* operands() const { return operands_view_; }
   [[nodiscard]] MeasurementCard& measurement_card() const { return *measuring_; }
-  [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
   /// Chooses the GPU of a file (profiler/files/gpu_file.h). Returns a one-line error; empty on success.
   [[nodiscard]] QString open_gpu(const QString& file);
 
-  // Slots.
-  void edit(const QString& name, const QString& text, int gesture);
+  /// Arguments as for ChoiceEditors::edited().
+  void edit(const QString& name, const QString& text, int gesture = -1);
   void pin();
-  void unpin();
-  /// Chooses the tile of the table of tiles, else that of the algorithm's rule.
-  void choose_default_tile();
-  void choose_nearest_tile();
-  void choose_fastest_tile();
-  void measure();
-  void sweep_around();
 
  signals:
   void pin_changed();
@@ -102,38 +84,43 @@ class ExplorerPage : public Page {
   void build_editors();
   /// Adds the line of the verdict, with the buttons of feasible tiles.
   void build_verdict();
-  void use_tile(const std::optional<Config>& tile, const QString& words);
-  /// Adds algorithms, and editors for their knobs, that open files brought.
-  void add_new_kernels();
+  void build_cards();
   void choose_gpu_file();
   /// Chooses a GPU from an opened file, the table, or a recorded run. Returns false if the name is unknown.
   bool choose_gpu(ExplorerChoices& choices, const QString& name) const;
   /// Takes the values of the point that a known kernel supports. Returns false, and keeps the chosen GPU, if the GPU is
   /// unknown.
   bool apply_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
-  void connect_measurement_card();
-  void build_cards();
-  /// Pushes the change on the undo stack. Changes of one `gesture` are merged; negative: never merged.
+  /// Measures the choices, by a function of the card.
+  void measure(void (MeasurementCard::*how)());
+  /// Sets the tile and its knobs instead of the rule's.
+  void use_config(const Config& config, const QString& words);
+  /// Pushes a change on the undo stack. Changes of one `gesture` are merged; negative: never merged.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void recompute();
-  void update_rates();
-  void accept_result(std::shared_ptr<const ExplorerResult> explored);
-  void show_explored();
+  struct Request {
+    State state;
+    std::shared_ptr<const ExplorerResult> pin;  ///< Known result of the pin; may be null or that of another one.
+  };
+  struct Results {
+    std::shared_ptr<const ExplorerResult> shown;
+    std::shared_ptr<const ExplorerResult> pin;  ///< Null: nothing is pinned.
+  };
+  [[nodiscard]] static Results compute(const Request& request, const StaleCheck& outdated);
+  void show_results(Results results);
+  void show_kernel_list();
   void show_kernel();
   /// Shows the prediction and its error above the bars, and the rest behind the (i) button.
   void show_time_title(const QString& note);
   /// Updates the parts that depend on measurements.
   void show_recorded();
-  /// Returns the measurement of exactly this configuration: of this session, else of an open file; null: none. Valid
-  /// until the next call.
-  [[nodiscard]] const PointRecord* measured_record();
+  /// Returns the measurement of exactly this configuration: of this session, else of an open file; null: none.
+  [[nodiscard]] std::shared_ptr<const PointRecord> measured(const ExplorerChoices& choices);
   void show_figures();
   void show_verdict();
   void show_pin();
   void show_measured();
-  /// Computes the results of the pinned configuration unless they are known.
-  void compute_pin();
 
   static constexpr int card_width = 400;
   static constexpr int max_columns = 3;
@@ -143,15 +130,13 @@ class ExplorerPage : public Page {
   State chosen_;
   std::shared_ptr<const ExplorerResult> shown_;
   bool results_outdated_ = false;
-  bool scroll_to_result_ = false;  ///< Until the user scrolls or edits.
   bool queued_ = false;
-  std::shared_ptr<const ExplorerResult> pin_result_;  ///< Null: nothing is pinned, or it is being computed.
-  QUndoStack undo_;
+  std::shared_ptr<const ExplorerResult> pin_result_;  ///< Null: nothing is pinned, or its rates changed.
+  QUndoStack undo_{this};
 
   QComboBox* algorithm_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* kernel_ = nullptr;
-  QPushButton* pin_button_ = nullptr;
   QPushButton* unpin_button_ = nullptr;
   QPushButton* nearest_button_ = nullptr;
   QPushButton* fastest_button_ = nullptr;
@@ -161,22 +146,17 @@ class ExplorerPage : public Page {
   CardTitle time_title_;
   CardTitle figures_title_;
   std::vector<QWidget*> result_cards_;  ///< Shown for a feasible configuration.
-  QWidget* measured_card_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
   std::size_t editor_knob_count_ = 0;  ///< Number of knobs when the editors were built.
   QWidget* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
-  UnitBars* unit_bars_ = nullptr;
+  BarList* time_bars_ = nullptr;
+  BarList* operand_bars_ = nullptr;
   PointRecordReader records_;
-  std::shared_ptr<const PointRecord> file_record_;
   ResultModel* figures_ = nullptr;
-  ResultModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
-  OperandBars* operands_view_ = nullptr;
-  // Models of block masks take longer than a frame.
-  BackgroundTask<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_;
-  BackgroundTask<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_pin_;
+  BackgroundTask<Request, Results> explored_;  ///< Models of block masks take longer than a frame.
 };
 
 }  // namespace attnscope::ui

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/explorer/choices.h"
 
-#include <string>
-#include <string_view>
+#include <algorithm>
+#include <array>
 
 #include "messages/explorer_page.h"
 #include "messages/prediction.h"
+#include "profiler/predict/explored_tables.h"
 #include "profiler/predict/multi_gpu_scaling.h"
-#include "profiler/predict/published_errors.h"
+#include "profiler/predict/speed_of_light.h"
 #include "profiler/predict/unit_utilization.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -142,6 +143,101 @@ QString prediction_text(const ExplorerResult& explored) {
                                                .median = text(Share(row->median)),
                                                .p95 = text(Share(row->p95)),
                                                .problems = row->problems});
+}
+
+namespace {
+
+struct UnitUse {
+  QString words;
+  double share = 0;
+};
+
+UnitUse use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, const DeviceLimits& limits) {
+  constexpr double percent_of_one = 100;
+  const auto number = [](double percent) { return QString::number(percent, 'f', 0).toStdString(); };
+  const auto to_use = [&](double percent) -> UnitUse {
+    return {qtext(msg::explorer_page::use{.percent = number(percent)}), percent / percent_of_one};
+  };
+  if (const auto use = analysis::counted_utilization(unit, record, kernel)) return to_use(*use);
+  if (unit == GpuUnit::tensor) {
+    const auto pipe = evaluate(metric_key::tensor_pipe_pct, record, kernel);
+    if (!pipe) return {};
+    return {qtext(msg::explorer_page::use_while_active{.percent = number(pipe->value)}), pipe->value / percent_of_one};
+  }
+  const auto rate = evaluate(metric_key::dram_bandwidth, record, kernel);
+  if (unit != GpuUnit::dram || !rate || limits.dram_bytes_per_second <= 0) return {};
+  return to_use(percent_of_one * rate->value / limits.dram_bytes_per_second);
+}
+
+QString percent_text(double share) {
+  return qtext(msg::explorer_page::part_percent{.percent = QString::number(100 * share, 'f', 0).toStdString()});
+}
+
+}  // namespace
+
+std::vector<BarLine> time_bars(const LaunchTime* predicted, const PointRecord* record, const std::string& kernel,
+                               const DeviceLimits& limits) {
+  const auto measured = record == nullptr ? std::nullopt : evaluate(metric_key::time_median_ns, *record, kernel);
+  std::vector<BarLine> bars;
+  const auto add_time = [&](const QString& title, double ns) {
+    bars.push_back({.title = title, .value = ns, .words = qtext(Nanoseconds(ns))});
+  };
+  if (predicted != nullptr) add_time(qtext(msg::explorer_page::predicted{}), predicted->ns);
+  if (measured) add_time(to_qstring(measured->provenance), measured->value);
+  if (bars.empty()) return bars;
+  const double ns = bars.front().value;
+  analysis::SpeedOfLight light;
+  if (predicted != nullptr) light = analysis::speed_of_light({predicted, 1});
+  std::array<UnitUse, gpu_units.size()> uses;
+  if (measured && measured->provenance == Provenance::measured) {
+    std::ranges::transform(gpu_units, uses.begin(),
+                           [&](GpuUnit unit) { return use_of(unit, *record, kernel, limits); });
+  }
+  const double most = std::ranges::max_element(uses, {}, &UnitUse::share)->share;
+  for (const GpuUnit unit : gpu_units) {
+    const UnitUse& use = uses.at(static_cast<std::size_t>(unit));
+    BarLine& bar = bars.emplace_back(BarLine{.title = qtext(analysis::title_of(unit)), .is_unit = true});
+    if (predicted != nullptr) {
+      bar.value = light.of(unit) * ns;
+      bar.words = percent_text(light.of(unit));
+      bar.note = use.words;
+      bar.is_bound = light.bound() == unit;
+    } else {
+      bar.value = use.share * ns;
+      bar.words = use.words.isEmpty() ? qtext(msg::explorer_page::no_figure{}) : use.words;
+      bar.is_bound = use.share >= analysis::bottleneck_threshold && use.share == most;
+    }
+  }
+  if (predicted == nullptr) return bars;
+  const auto add = [&](const QString& title, double share, bool is_bound) {
+    bars.push_back({.title = title, .value = share * ns, .words = percent_text(share), .is_bound = is_bound});
+  };
+  add(qtext(msg::explorer_page::launch{}), light.launch, false);
+  add(qtext(msg::explorer_page::idle{}), light.idle, light.is_grid_limited());
+  add(qtext(msg::explorer_page::latency{}), light.rest, !light.bound() && !light.is_grid_limited());
+  return bars;
+}
+
+std::vector<BarLine> operand_bars(const analysis::Exploration& exploration) {
+  const analysis::Table table = analysis::operands_table(exploration);
+  std::vector<BarLine> bars;
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const auto cell = [&](const char* key) { return table.find(key)->cell(row); };
+    const auto words = [&](const char* key) { return to_qstring(cell(key).text); };
+    const double stored = cell("stored").number.value_or(0);
+    QString help = to_qstring(table.find("matrix")->tip(row));
+    if (help.isEmpty()) {
+      help = QStringLiteral("%1 %2, %3 %4")
+                 .arg(qtext(msg::explorer_page::loaded{}), words("loaded"), qtext(msg::explorer_page::stored{}),
+                      words("stored"));
+    }
+    bars.push_back({.title = words("matrix"),
+                    .value = cell("total").number.value_or(0) - stored,
+                    .pale = stored,
+                    .note = QString(words("total") + QStringLiteral("  ") + words("share")).trimmed(),
+                    .help = help});
+  }
+  return bars;
 }
 
 }  // namespace attnscope::ui

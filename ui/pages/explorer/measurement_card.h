@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Buttons Measure, Sweep around and Cancel with their state, and a table of measured against predicted values.
+// Buttons Measure, Sweep around, Cancel and Show map, and the state of the measurement.
 #pragma once
 
 #include <QComboBox>
-#include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QWidget>
-#include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "ui/models/result_model.h"
-#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/point_measurer.h"
 #include "ui/widgets/elided_label.h"
 
@@ -39,11 +33,8 @@ class MeasurementCard : public QWidget {
   void sweep_around();
 
   [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
-  /// State of the measurement in one sentence.
-  [[nodiscard]] QString state_text() const;
   /// Number of pending points, and their file.
   [[nodiscard]] QString pending_points_text() const;
-  [[nodiscard]] FittedTable* table() const { return table_; }
   /// Tiles per direction of a sweep around the point.
   [[nodiscard]] QSpinBox& steps() const { return *steps_; }
 
@@ -54,11 +45,8 @@ class MeasurementCard : public QWidget {
   void map_requested(const QString& file, qint64 point);
   /// A point is queued, running or done.
   void changed();
-  /// All requested points are done and in the table.
-  void all_points_done();
 
  private:
-  void request_points(const QPushButton& button, const std::function<void(const ListedDevice&)>& how);
   /// Devices that can run the configuration; simulated GPUs need a tile program.
   [[nodiscard]] std::vector<ListedDevice> devices() const;
   /// Reason if no device can run the algorithm; else empty.
@@ -67,12 +55,12 @@ class MeasurementCard : public QWidget {
   void connect_measurer();
   void show_devices();
   void show_state();
-  [[nodiscard]] bool is_padded() const { return choices_.point.padding_bytes > 0; }
-  /// Returns whether the GPU is hypothetical (what-if factors are set).
-  [[nodiscard]] bool is_hypothetical() const { return !choices_.what_if.is_identity(); }
+  void show_state_text();
+  /// Reason if the values are modeled only: padding or what-if factors are set; else empty.
+  [[nodiscard]] QString modeled_only_text() const;
 
   ExplorerChoices choices_;
-  bool runs_ = false;
+  bool runs_ = false;  ///< Feasible by the model.
   PointMeasurer& measurer_;
   bool device_chosen_by_user_ = false;  ///< The user chose the device among those of this GPU.
   std::optional<RecordedTime> recorded_;
@@ -84,8 +72,6 @@ class MeasurementCard : public QWidget {
   QPushButton* cancel_ = nullptr;
   QPushButton* map_ = nullptr;
   ElidedLabel* state_ = nullptr;
-  ResultModel* model_ = nullptr;
-  FittedTable* table_ = nullptr;
 };
 
 /// Returns "1.20 ms (simulated)", the disposition, or "pending".

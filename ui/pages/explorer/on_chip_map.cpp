@@ -4,7 +4,6 @@
 #include <QHelpEvent>
 #include <QPainter>
 #include <QToolTip>
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -12,7 +11,6 @@
 #include "messages/explorer_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -25,20 +23,6 @@ constexpr double between = 12;
 constexpr double swatch = 9;
 constexpr double entry_gap = 12;
 constexpr std::array places{OnChipMemory::shared, OnChipMemory::registers};
-
-/// Matrices of the forward and the backward pass, by the place of their color in style::matrix_colors().
-constexpr std::array<std::pair<std::string_view, std::size_t>, 12> matrices{{{"Q", 0},
-                                                                             {"K", 1},
-                                                                             {"V", 2},
-                                                                             {"S", 3},
-                                                                             {"P", 4},
-                                                                             {"O", 5},
-                                                                             {"dQ", 0},
-                                                                             {"dK", 1},
-                                                                             {"dV", 2},
-                                                                             {"dS", 3},
-                                                                             {"dP", 4},
-                                                                             {"dO", 5}}};
 
 QColor blended(const QColor& a, const QColor& b, double share_of_b) {
   return {style::mix(a.rgb() & RGB_MASK, b.rgb() & RGB_MASK, share_of_b)};
@@ -83,8 +67,11 @@ QString words_of(const analysis::MemorySpan& span, OnChipMemory place) {
 }  // namespace
 
 QColor part_color(const std::string& name, const PlotColors& colors) {
-  const auto known = std::ranges::find(matrices, name, &std::pair<std::string_view, std::size_t>::first);
-  return known == matrices.end() ? colors.axis : QColor(style::matrix_colors()[known->second]);
+  // Gradients (dQ) have the colors of their matrices.
+  const std::string matrix = name.size() == 2 && name.starts_with('d') ? name.substr(1) : name;
+  const std::size_t place = std::string_view("QKVSPO").find(matrix);
+  const bool known = matrix.size() == 1 && place != std::string_view::npos;
+  return known ? QColor(style::matrix_colors()[place]) : colors.axis;
 }
 
 OnChipMap::OnChipMap(QWidget* parent) : QWidget(parent) {

@@ -23,14 +23,14 @@ constexpr std::chrono::minutes idle_limit{2};
 constexpr std::size_t max_kept_points = 200;
 
 /// Returns null if the file is gone or has another point with that id.
-std::optional<PointRecord> read_record(const QString& file, const PointEvent& event) {
+std::shared_ptr<const PointRecord> read_record(const QString& file, const PointEvent& event) {
   try {
     const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
     std::optional<StoredPoint> found = store.point(event.point_id);
-    if (found && found->record.spec == event.spec) return std::move(found->record);
+    if (found && found->record.spec == event.spec) return std::make_shared<PointRecord>(std::move(found->record));
   } catch (const std::exception&) {  // The collector's summary is shown instead.
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace
@@ -84,17 +84,12 @@ void PointMeasurer::request_points(const ExplorerChoices& choices, const ListedD
   idle_.stop();
   (void)QDir().mkpath(QFileInfo(database_).absolutePath());
   session_.set_target({.device = device.argument, .database = database_, .why = !device.simulated});
-  points_.insert(
-      points_.begin(),
-      MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
-  // Drop the oldest points that are not pending.
-  while (points_.size() > max_kept_points && points_.back().state != MeasuredPoint::State::waiting &&
-         points_.back().state != MeasuredPoint::State::running) {
-    points_.pop_back();
-    ++first_number_;
-  }
-  const QString id = session_.measure(choices.point.spec, priority);
-  asked_[id] = {.number = first_number_ + points_.size() - 1, .around = around};
+  points_.insert(points_.begin(), MeasuredPoint{.id = session_.measure(choices.point.spec, priority),
+                                                .choices = choices,
+                                                .device = device.name,
+                                                .simulated = device.simulated,
+                                                .around = around});
+  while (points_.size() > max_kept_points && !points_.back().is_pending()) points_.pop_back();
 }
 
 void PointMeasurer::measure(const ExplorerChoices& choices, const ListedDevice& device) {
@@ -104,8 +99,8 @@ void PointMeasurer::measure(const ExplorerChoices& choices, const ListedDevice& 
 
 void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps) {
   std::vector<QString> earlier;
-  for (const auto& [id, asked] : asked_) {
-    if (asked.around) earlier.push_back(id);
+  for (const MeasuredPoint& point : points_) {
+    if (point.around && point.is_pending()) earlier.push_back(point.id);
   }
   for (const QString& id : earlier) session_.cancel(id);
   std::int64_t priority = 0;
@@ -131,18 +126,17 @@ void PointMeasurer::restart_collector() {
 }
 
 MeasuredPoint* PointMeasurer::find(const QString& id) {
-  const auto asked = asked_.find(id);
-  if (asked == asked_.end() || asked->second.number < first_number_) return nullptr;
-  return &points_[points_.size() - 1 - (asked->second.number - first_number_)];
+  const auto point = std::ranges::find(points_, id, &MeasuredPoint::id);
+  return point == points_.end() ? nullptr : &*point;
 }
 
-const PointRecord* PointMeasurer::record_of(const ExplorerChoices& choices) {
+std::shared_ptr<const PointRecord> PointMeasurer::record_of(const ExplorerChoices& choices) {
   const auto point = std::ranges::find_if(points_, [&](const MeasuredPoint& each) {
     return each.state == MeasuredPoint::State::finished && each.matches_choices(choices);
   });
   if (point == points_.end()) return nullptr;
-  if (!point->record) point->record = read_record(point->file, point->event);
-  return point->record ? &*point->record : nullptr;
+  if (point->record == nullptr) point->record = read_record(point->file, point->event);
+  return point->record;
 }
 
 const MeasuredPoint* PointMeasurer::latest_swept_point() const {
@@ -164,10 +158,6 @@ const MeasuredPoint* PointMeasurer::latest_swept_point() const {
 void PointMeasurer::finish(const QString& id, const PointEvent& event) {
   if (MeasuredPoint* point = find(id)) {
     point->event = event;
-    const ExplorerChoices& choices = point->choices;
-    analysis::Exploration theory =
-        analysis::explore({.spec = choices.point.spec}, limits_of(choices), known_algorithms());
-    if (!theory.refusal) point->theory = std::move(theory);
     point->file = session_.target().database;
   }
   close(id, MeasuredPoint::State::finished, {});
@@ -179,7 +169,6 @@ void PointMeasurer::close(const QString& id, MeasuredPoint::State state, const Q
     point->state = state;
     point->why = why;
   }
-  asked_.erase(id);
   if (session_.open() == 0) idle_.start();
   emit changed();
 }

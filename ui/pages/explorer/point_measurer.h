@@ -4,8 +4,7 @@
 
 #include <QObject>
 #include <QTimer>
-#include <map>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "ui/pages/explorer/choices.h"
@@ -18,18 +17,18 @@ namespace attnscope::ui {
 /// A requested point and its result.
 struct MeasuredPoint {
   enum class State { waiting, running, finished, refused, cancelled };
+  QString id;  ///< Of the request.
   State state = State::waiting;
   ExplorerChoices choices;
   QString device;  ///< Display name of the measuring device.
   bool simulated = false;
-  bool around = false;                  ///< Part of a sweep around another point.
-  PointEvent event{};                   ///< Result of a `finished` point.
-  QString why{};                        ///< Reason of a `refused` point.
-  QString file{};                       ///< File of a `finished` point.
-  std::optional<PointRecord> record{};  ///< Record of a `finished` point, once read from the file.
-  std::optional<analysis::Exploration>
-      theory{};  ///< Model results of a `finished` point, if feasible and without padding.
+  bool around = false;                          ///< Part of a sweep around another point.
+  PointEvent event{};                           ///< Result of a `finished` point.
+  QString why{};                                ///< Reason of a `refused` point.
+  QString file{};                               ///< File of a `finished` point.
+  std::shared_ptr<const PointRecord> record{};  ///< Record of a `finished` point, once read from the file.
 
+  [[nodiscard]] bool is_pending() const { return state == State::waiting || state == State::running; }
   /// Returns whether the point has exactly this configuration and GPU.
   [[nodiscard]] bool matches_choices(const ExplorerChoices& shown) const {
     return choices.point == shown.point && choices.device == shown.device && choices.what_if == shown.what_if;
@@ -63,7 +62,8 @@ class PointMeasurer : public QObject {
 
   /// Returns the latest finished record of exactly this configuration; null: none, or its file is gone. Reads the file
   /// on the first call.
-  [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
+  [[nodiscard]] std::shared_ptr<const PointRecord> record_of(const ExplorerChoices& choices);
+  /// Requested points, latest first.
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
   /// Returns the latest finished point of a sweep with at least two tiles, for the heatmap; null: none.
   [[nodiscard]] const MeasuredPoint* latest_swept_point() const;
@@ -84,18 +84,12 @@ class PointMeasurer : public QObject {
   void close(const QString& id, MeasuredPoint::State state, const QString& why);
   [[nodiscard]] MeasuredPoint* find(const QString& id);
 
-  struct RequestedPoint {
-    std::uint64_t number = 0;
-    bool around = false;
-  };
   QString database_;
   DeviceList devices_;
   bool probed_ = false;
   ServeSession session_;
   QTimer idle_;
-  std::vector<MeasuredPoint> points_;
-  std::uint64_t first_number_ = 0;
-  std::map<QString, RequestedPoint> asked_;
+  std::vector<MeasuredPoint> points_;  ///< Latest first.
 };
 
 /// Returns the workspace's measurer, created on the first call. The workspace reloads the files that it writes.

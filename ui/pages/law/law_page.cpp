@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/law/law_page.h"
 
-#include <QGuiApplication>
+#include <QEvent>
+#include <QHeaderView>
+#include <QStyle>
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -30,21 +30,48 @@ ProblemFilter make_law_filter() {
 }  // namespace
 
 LawPage::LawPage(Workspace& workspace, QWidget* parent)
-    : PlotTablePage(workspace, make_law_filter, 5, parent),
+    : ProblemPage(workspace, make_law_filter, parent),
       level_([this] { refresh(); },
              {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
               {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}) {
-  facets().add_chip(level_, qtext(msg::law_page::level{}), qtext(msg::law_page::level_help{}));
+  facets().add_chip(level_, msg::law_page::level{}, msg::law_page::level_help{});
   choices().add("level", level_);
   plot_ = new LawPlot(this);
   model_ = new ResultModel(this);
-  set_plot_and_table(plot_, *model_, qtext(msg::law_page::title{}), 6);
+  auto* both = new QWidget(this);
+  auto* column = new QVBoxLayout(both);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  table_ = new PlainTable(model_, qtext(msg::law_page::title{}), both);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  column->addWidget(plot_, 1);
+  column->addWidget(table_);
+  set_content(make_scroll_area(both, plot_, this));
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::emit_selected);
   refresh();
 }
 
-bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
-  return plot_->select(point) && has_plot();
+void LawPage::fit_table() {
+  constexpr int min_rows = 5;
+  const auto height_of = [this](int rows) {
+    return table_->horizontalHeader()->sizeHint().height() + table_->verticalHeader()->defaultSectionSize() * rows +
+           2 * table_->frameWidth() + 2;
+  };
+  // Leave room for the horizontal scroll bar.
+  const bool wide = table_->horizontalHeader()->length() > table_->width();
+  const int bar = wide ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, table_) : 0;
+  table_->setFixedHeight(
+      std::min(height_of(model_->rowCount()) + bar, std::max(height_of(min_rows), height() * 2 / 5)));
+}
+
+void LawPage::changeEvent(QEvent* event) {
+  ProblemPage::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit_table();
+}
+
+void LawPage::resizeEvent(QResizeEvent* event) {
+  ProblemPage::resizeEvent(event);
+  fit_table();
 }
 
 ProblemPage::Collection LawPage::collection() const {

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "messages/law_page.h"
-#include "profiler/curves/law_exponents.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/markers.h"
-#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -75,11 +72,6 @@ std::size_t main_slice(const std::vector<Slice>& slices) {
     if (slices[i].size() == longest) places.push_back(i);
   }
   return places[places.size() / 2];
-}
-
-QString joined_axis_arguments(LawVariable variable) {
-  if (variable == LawVariable::m) return qtext(msg::law_page::m_axis{});
-  return to_qstring(to_string(variable));
 }
 
 }  // namespace
@@ -183,15 +175,11 @@ QCPAxisRect* LawPlot::add_panel(const QString& heading, const QString& x_label) 
   return panel;
 }
 
-std::vector<LawFamily> LawPlot::drawn_families() const {
-  std::vector<LawFamily> families;
-  for (const std::size_t place : drawn_) families.push_back(set_.families[place]);
-  return families;
-}
-
 void LawPlot::draw_growth() {
   const Extent bytes = extent_of([](const LawPoint& point) { return point.bytes; });
   auto* together = new QCPMarginGroup(this);
+  std::vector<LawFamily> families;
+  for (const std::size_t place : drawn_) families.push_back(set_.families[place]);
   for (std::size_t k = 0; k < variables.size(); ++k) {
     const LawVariable variable = variables.at(k);
     QStringList heading;
@@ -205,8 +193,10 @@ void LawPlot::draw_growth() {
     }
     constexpr qsizetype most_named = 3;  // The table below lists all families.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
-    heading << qtext(msg::law_page::panel{.exponent = declared_exponents(drawn_families(), variable)});
-    QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), joined_axis_arguments(variable));
+    heading << qtext(msg::law_page::panel{.exponent = declared_exponents(families, variable)});
+    QCPAxisRect* panel =
+        add_panel(heading.join(QStringLiteral(" · ")),
+                  variable == LawVariable::m ? qtext(msg::law_page::m_axis{}) : to_qstring(to_string(variable)));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);
     QCPAxis* y = panel->axis(QCPAxis::atLeft);

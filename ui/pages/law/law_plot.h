@@ -46,7 +46,6 @@ class LawPlot : public PointPlot {
 
  private:
   QCPAxisRect* add_panel(const QString& heading, const QString& x_label);
-  [[nodiscard]] std::vector<LawFamily> drawn_families() const;
   /// Returns the exponents of the first measured family with a fit and those of its law; empty if there is none.
   [[nodiscard]] QString headline_of_fit() const;
   void draw_growth();

@@ -2,7 +2,6 @@
 #include "ui/pages/points/points_page.h"
 
 #include <QHeaderView>
-#include <QJsonArray>
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <QSignalBlocker>
@@ -46,22 +45,18 @@ PointsPage::~PointsPage() {
 }
 
 void PointsPage::add_table() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
-  table_ = new PlainTable(model_, qtext(msg::points_table::name{}), content);
+  table_ = new PlainTable(model_, qtext(msg::points_table::name{}), this);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
-  empty_ = new EmptyState(content, &workspace_);
-  stack_->addWidget(table_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  auto& column = static_cast<QVBoxLayout&>(*layout());
+  add_content(column, table_, workspace_);
   common_ = new ElidedLabel(this);
+  common_->setObjectName(QStringLiteral("common"));
   common_->hide();
-  static_cast<QVBoxLayout*>(layout())->addWidget(common_);
+  column.addWidget(common_);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) emit_selected(model_->point(current.row()));
@@ -88,31 +83,21 @@ std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
 }
 
 void PointsPage::register_order() {
-  const auto save = [this](QJsonObject& state) {
-    const auto keys = [](const std::set<QString>& of) {
-      return QJsonArray::fromStringList(QStringList(of.begin(), of.end()));
-    };
-    state[QStringLiteral("hidden_columns")] = keys(hidden_);
-    state[QStringLiteral("shown_columns")] = keys(shown_);
-    if (sorted_by_.isEmpty()) return;
-    state[QStringLiteral("sorted_by")] = sorted_by_;
-    state[QStringLiteral("descending")] = order_ == Qt::DescendingOrder;
-  };
-  const auto restore = [this](const QJsonObject& state) {
-    const auto take = [&](const QString& name, std::set<QString>& into) {
-      if (!state[name].isArray()) return;
-      into.clear();
-      for (const auto& key : state[name].toArray()) into.insert(key.toString());
-    };
-    take(QStringLiteral("hidden_columns"), hidden_);
-    take(QStringLiteral("shown_columns"), shown_);
-    hide_columns();
-    if (!state.contains(QStringLiteral("sorted_by"))) return;
-    sorted_by_ = state[QStringLiteral("sorted_by")].toString();
-    order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
-    refresh();
-  };
-  choices().add(save, restore);
+  choices().add("hidden_columns", hidden_);
+  choices().add("shown_columns", shown_);
+  choices().add(
+      [this](QJsonObject& state) {
+        if (sorted_by_.isEmpty()) return;
+        state[QStringLiteral("sorted_by")] = sorted_by_;
+        state[QStringLiteral("descending")] = order_ == Qt::DescendingOrder;
+      },
+      [this](const QJsonObject& state) {
+        hide_columns();
+        if (!state.contains(QStringLiteral("sorted_by"))) return;
+        sorted_by_ = state[QStringLiteral("sorted_by")].toString();
+        order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
+        refresh();
+      });
 }
 
 void PointsPage::reset_choices() {
@@ -152,9 +137,7 @@ void PointsPage::apply_result(FindResult found) {
   }
   hide_columns();
   size_columns();
-  if (model_->rowCount() > 0) return stack_->setCurrentWidget(table_);
-  empty_->set_text(no_points_text(workspace_));
-  stack_->setCurrentWidget(empty_);
+  model_->rowCount() > 0 ? show_content() : show_text(no_points_text(workspace_));
 }
 
 void PointsPage::hide_columns() {

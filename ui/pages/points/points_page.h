@@ -2,14 +2,12 @@
 // All visible points as a sortable table.
 #pragma once
 
-#include <QStackedLayout>
 #include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include "ui/models/points_table.h"
-#include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/plain_table.h"
@@ -26,8 +24,6 @@ class PointsPage : public Page {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] PlainTable* table() const { return table_; }
-  /// Values common to all rows, shown instead of columns.
-  [[nodiscard]] QString common_settings() const { return common_->isHidden() ? QString() : common_->text(); }
   void fill_menu(QMenu& menu) override;
 
  protected:
@@ -62,9 +58,7 @@ class PointsPage : public Page {
   Workspace& workspace_;
   PointsTableModel* model_ = nullptr;
   PlainTable* table_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
-  ElidedLabel* common_ = nullptr;
+  ElidedLabel* common_ = nullptr;  ///< Values common to all rows, shown instead of columns.
   // The following are by column key.
   QString sorted_by_;  ///< Empty: unsorted.
   Qt::SortOrder order_ = Qt::AscendingOrder;

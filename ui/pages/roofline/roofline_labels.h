@@ -5,6 +5,7 @@
 
 #include <qcustomplot.h>
 
+#include <initializer_list>
 #include <vector>
 
 #include "ui/theme/theme.h"
@@ -41,24 +42,29 @@ class RooflineLabels {
     QPointF at;
     QCPItemText* item;
   };
+  using Polygons = std::vector<QPolygonF>;
   void add(Kind kind, const QPointF& at, const QString& text, const QColor& color);
-  void place_roof(const Label& label, std::vector<QPolygonF>& taken) const;
+  void place_roof(const Label& label);
+  void place_ceiling(const Label& label);
+  void place_mark(const Label& label);
+  /// Shows the label there if the place is in the axes and free of taken places and of `obstacles`.
+  bool try_place(const Label& label, const QPolygonF& place, std::initializer_list<const Polygons*> obstacles);
   /// Tries positions for a horizontal text, given as lower left corners.
-  void place_upright(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
-  /// Like place_upright(); the label also avoids other ceilings.
-  void place_clear_of_ceilings(const Label& label, const std::vector<QPointF>& corners,
-                               std::vector<QPolygonF>& taken) const;
-  [[nodiscard]] std::vector<QRectF> ceiling_rows(const Label& except) const;
+  bool place_upright(const Label& label, const std::vector<QPointF>& corners,
+                     std::initializer_list<const Polygons*> obstacles);
+  [[nodiscard]] Polygons ceiling_lines(const Label& except) const;
   /// Slanted lines, up to the highest ceiling.
-  [[nodiscard]] std::vector<QPolygonF> roof_lines() const;
+  [[nodiscard]] Polygons roof_lines() const;
   /// Segments of the series, in pixels.
-  [[nodiscard]] std::vector<QPolygonF> series_lines() const;
+  [[nodiscard]] Polygons series_lines() const;
+  [[nodiscard]] QSizeF size_of(const Label& label) const;
   [[nodiscard]] double roof_angle() const;  ///< In radians.
 
   QCustomPlot& plot_;
   std::vector<Label> labels_;
   std::vector<QPointF> marks_;
   std::vector<std::vector<QPointF>> series_;
+  Polygons taken_;  ///< Places of labels.
 };
 
 }  // namespace attnscope::ui

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/roofline/roofline_page.h"
 
-#include <QGuiApplication>
 #include <algorithm>
 #include <map>
 #include <set>
@@ -46,45 +45,31 @@ std::vector<Row> rows_with_bytes(const analysis::PointTable& table) {
 }  // namespace
 
 RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
-    : PlotTablePage(workspace, analysis::curve_filter, 4, parent),
+    : ProblemPage(workspace, analysis::curve_filter, parent),
       level_([this] { refresh(); }, levels()),
       device_([this] { refresh(); }) {
   add_controls();
-  add_content();
+  build_content();
   connect(&workspace, &Workspace::ceilings_changed, this, [this] { mark_stale(); });
   refresh();
 }
 
 void RooflinePage::add_controls() {
-  facets().add_chip(device_, qtext(msg::roofline_page::device{}), qtext(msg::roofline_page::device_help{}));
-  facets().add_switch(level_, qtext(msg::roofline_page::level{}), qtext(msg::roofline_page::level_help{}));
+  facets().add_chip(device_, msg::roofline_page::device{}, msg::roofline_page::device_help{});
+  facets().add_switch(level_, msg::roofline_page::level{}, msg::roofline_page::level_help{});
   choices().add("level", level_);
   choices().add("device", device_);
-  table_shown_ = facets().toggles().add(QStringLiteral("table"), qtext(msg::roofline_page::table{}),
-                                        qtext(msg::roofline_page::table_help{}), false);
-  choices().add("table", *table_shown_);
 }
 
-void RooflinePage::add_content() {
+void RooflinePage::build_content() {
   plot_ = new RooflinePlot(this);
   register_zoom(choices(), *plot_);
-  model_ = new ResultModel(this);
   skipped_label_ = new QLabel(this);
   skipped_label_->setTextFormat(Qt::PlainText);
   skipped_label_->setWordWrap(true);
   skipped_label_->hide();
-  set_plot_and_table(plot_, *model_, qtext(msg::roofline_page::title{}), 4, skipped_label_);
-  table()->hide();
-  connect(table_shown_, &QAction::toggled, table(), &QWidget::setVisible);
+  set_content(plot_, skipped_label_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::emit_selected);
-  connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit_selected((*set_->points)[drawn_rows()[static_cast<std::size_t>(current.row())]]);
-  });
-}
-
-void RooflinePage::show_choices() {
-  table()->setVisible(table_shown_->isChecked());
-  PlotTablePage::show_choices();
 }
 
 QString RooflinePage::file_stem() const {
@@ -186,44 +171,15 @@ void RooflinePage::show_roofline() {
                   level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,
                   gpu_,     QString::fromStdString(filter().summary())};
   set_ = std::make_shared<const RooflineSet>(std::move(set));
-  show_table();
   plot_->set_roofline(*set_);
   if (!set_->report.series.empty()) plot_->apply_zoom(workspace().is_loading());
   show_skipped();
-  fit_table();
   const bool any = std::ranges::any_of(set_->report.series, [&](const RooflineSeries& series) {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
   if (!any) return show_text(no_plot_text());
   show_content(simulated_groups(*points(), drawn_rows()));
-}
-
-void RooflinePage::show_table() {
-  std::vector<const RooflineSeries*> series_of;  // Series of each row.
-  for (const RooflineSeries& series : set_->report.series)
-    series_of.insert(series_of.end(), series.points.size(), &series);
-  model_->set_table(std::make_shared<const analysis::Table>(roofline_table(set_)),
-                    [set = set_, series_of = std::move(series_of)](int row) {
-                      const RooflineSeries& series = *series_of[static_cast<std::size_t>(row)];
-                      return algorithm_marker(series.algorithm, series.points.front().provenance);
-                    });
-}
-
-bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
-  const bool selected = plot_->select(point);
-  const std::vector<Row> rows = drawn_rows();
-  const std::optional<Row> wanted = points()->row_of(point);
-  const auto found = wanted ? std::ranges::find(rows, *wanted) : rows.end();
-  const std::optional<int> row =
-      found == rows.end() ? std::nullopt : std::optional(static_cast<int>(found - rows.begin()));
-  if (row && table()->currentIndex().row() != *row) {
-    table()->select_only_row(*row);
-    table()->scrollTo(model_->index(*row, 0));
-  } else if (!row) {
-    table()->clearSelection();
-  }
-  return has_plot() && (selected || row.has_value());
 }
 
 void RooflinePage::show_skipped() {
@@ -260,12 +216,8 @@ void RooflinePage::show_skipped() {
   skipped_label_->setVisible(!lines.isEmpty());
 }
 
-ProblemPage::Collection RooflinePage::collection() const {
-  return {.preset = QStringLiteral("memory-wall"), .free_axes = {"algorithm", "N", "n_q", "n_k", "br", "bc"}};
-}
-
 void RooflinePage::follow(const ShownPoint& point) {
-  PlotTablePage::follow(point);
+  ProblemPage::follow(point);
   const std::optional<Row> row = points()->row_of(point);
   if (!row || device_.shown() == nullptr) return;
   const QString id = QString::fromStdString(points()->table().run(*row).device_id);
@@ -286,10 +238,6 @@ EmptyStateText RooflinePage::no_plot_text() {
     return {qtext(msg::roofline_page::none_of_links{}), qtext(msg::roofline_page::none_of_links_help{})};
   }
   return {qtext(msg::roofline_page::none{}), qtext(msg::roofline_page::none_help{})};
-}
-
-int RooflinePage::max_table_height() const {
-  return height() / 4 - (skipped_label_->isHidden() ? 0 : skipped_label_->sizeHint().height());
 }
 
 }  // namespace attnscope::ui

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "profiler/roofline/roofline.h"
 #include "ui/models/curve_series.h"

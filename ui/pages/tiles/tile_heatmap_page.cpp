@@ -5,9 +5,6 @@
 #include <QGuiApplication>
 #include <QMenu>
 #include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "messages/tile_map.h"
@@ -19,10 +16,8 @@
 #include "profiler/tilemap/tile_map.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
-#include "ui/pages/problem_page.h"
 #include "ui/panels/point_summary.h"
 #include "ui/plots/heatmap_text.h"
-#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -68,18 +63,16 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
 
 void TileHeatmapPage::add_chips() {
   constexpr int widest = 110;
-  chip_of_[&metric_] = facets().add_chip(metric_, qtext(msg::tile_map::colour{}), qtext(msg::tile_map::color_help{}));
-  chip_of_[&axes_] = facets().add_chip(axes_, qtext(msg::tile_map::axes{}), qtext(msg::tile_map::axes_help{}));
-  chip_of_[&relative_] =
-      facets().add_switch(relative_, qtext(msg::tile_map::cells{}), qtext(msg::tile_map::cells_help{}));
+  chip_of_[&metric_] = facets().add_chip(metric_, msg::tile_map::colour{}, msg::tile_map::color_help{});
+  chip_of_[&axes_] = facets().add_chip(axes_, msg::tile_map::axes{}, msg::tile_map::axes_help{});
+  chip_of_[&relative_] = facets().add_switch(relative_, msg::tile_map::cells{}, msg::tile_map::cells_help{});
   for (const IdChoice* choice : {&metric_, &axes_}) {
     chip_of_[choice]->hide_label();
     chip_of_[choice]->set_max_value_width(widest);
   }
   chip_of_[&comparison_choice_] =
-      facets().add_option(comparison_choice_, qtext(msg::tile_map::show_as{}), qtext(msg::tile_map::show_as_help{}));
-  log_ = facets().toggles().add(QStringLiteral("log"), qtext(msg::tile_map::log{}), qtext(msg::tile_map::log_help{}),
-                                true);
+      facets().add_option(comparison_choice_, msg::tile_map::show_as{}, msg::tile_map::show_as_help{});
+  log_ = facets().toggles().add(QStringLiteral("log"), msg::tile_map::log{}, msg::tile_map::log_help{}, true);
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
   choices().add("metric", metric_);
   choices().add("as", comparison_choice_);
@@ -104,10 +97,6 @@ bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
   // Keep the selection of a cell without a point.
   if (moves || !view_->selected()) view_->select(place);
   return view_->selected() == place;
-}
-
-void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
-  axes_.choose(layout_id(rows, columns));
 }
 
 void TileHeatmapPage::apply_axes() {
@@ -277,49 +266,29 @@ void TileHeatmapPage::show_map() {
 
 void TileHeatmapPage::fill_menu(QMenu& menu) {
   if (!view_->selected() || !has_map()) return;
-  const TileMap::Place place = *view_->selected();
   const TileMap& map = view_->map();
-  const bool ours = analysis::point_of(view_->points().table(), map, place).has_value();
-  const auto add = [&](const QString& text, CellAction action, bool enabled) {
-    QAction* entry = menu.addAction(text);
-    entry->setEnabled(enabled);
-    if (action == CellAction::explore) entry->setObjectName(QStringLiteral("explore"));
-    connect(entry, &QAction::triggered, this, [this, place, action] { run_cell_action(place, action); });
-  };
-  add(qtext(msg::tile_map::menu_explore{}), CellAction::explore, ours);
-  add(qtext(msg::tile_map::menu_pin{}), CellAction::pin, ours);
-  menu.addSeparator();
-  add(qtext(msg::tile_map::menu_value{}), CellAction::value, map.at(place).value.has_value());
-  // Cells with a point get this entry from the window.
-  if (!map.at(place).disposition) add(qtext(msg::tile_map::menu_collect{}), CellAction::collect_command, ours);
-  add(qtext(msg::tile_map::menu_launch{}), CellAction::launch_command, ours);
-}
-
-void TileHeatmapPage::run_cell_action(TileMap::Place place, CellAction action) {
-  const TileMap& map = view_->map();
-  if (action == CellAction::value) {
-    if (map.at(place).value) QGuiApplication::clipboard()->setText(cell_value_text(map, *map.at(place).value));
-    return;
-  }
-  const auto point = analysis::point_of(view_->points().table(), map, place);
-  if (!point) return;
+  const auto& cell = map.at(*view_->selected());
+  const auto point = analysis::point_of(view_->points().table(), map, *view_->selected());
   const QString gpu = QString::fromStdString(view_->points().table().run(map.rows().front()).device_name);
-  switch (action) {
-    case CellAction::explore:
-      emit explore_requested(*point, gpu);
-      break;
-    case CellAction::pin:
-      emit pin_requested(*point, gpu);
-      break;
-    case CellAction::collect_command:
-      QGuiApplication::clipboard()->setText(QString::fromStdString(collect_command(*point)));
-      break;
-    case CellAction::launch_command:
-      QGuiApplication::clipboard()->setText(QString::fromStdString(launch_command(*point)));
-      break;
-    case CellAction::value:
-      break;
+  const auto add = [&](const char* name, const Message& text, bool enabled, auto action) {
+    QAction* entry = menu.addAction(qtext(text), this, action);
+    entry->setObjectName(QLatin1String(name));
+    entry->setEnabled(enabled);
+  };
+  const auto copy = [](const QString& text) { return [text] { QGuiApplication::clipboard()->setText(text); }; };
+  const PointSpec spec = point.value_or(PointSpec{});
+  add("explore", msg::tile_map::menu_explore{}, point.has_value(),
+      [this, spec, gpu] { emit explore_requested(spec, gpu); });
+  add("pin", msg::tile_map::menu_pin{}, point.has_value(), [this, spec, gpu] { emit pin_requested(spec, gpu); });
+  menu.addSeparator();
+  add("value", msg::tile_map::menu_value{}, cell.value.has_value(),
+      copy(cell.value ? cell_value_text(map, *cell.value) : QString()));
+  // Cells with a point get this entry from the window.
+  if (!cell.disposition) {
+    add("collect", msg::tile_map::menu_collect{}, point.has_value(),
+        copy(QString::fromStdString(collect_command(spec))));
   }
+  add("launch", msg::tile_map::menu_launch{}, point.has_value(), copy(QString::fromStdString(launch_command(spec))));
 }
 
 }  // namespace attnscope::ui

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "ui/pages/problem_page.h"
@@ -36,15 +33,6 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   /// Returns false if the page shows a text instead of a map.
   [[nodiscard]] bool has_map() const { return !heatmap()->map().empty(); }
-  /// Key of the metrics table.
-  void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
-  /// Keys of PointAxis.
-  void set_axes(const QString& rows, const QString& columns);
-  void set_relative(bool on) { relative_.choose(on); }
-  /// "value", "best" or "model".
-  void set_comparison(const QString& word) { comparison_choice_.choose(word); }
-  enum class CellAction { explore, pin, collect_command, launch_command, value };
-  void run_cell_action(TileMap::Place place, CellAction action);
   [[nodiscard]] const IdChoice& comparison() const { return comparison_choice_; }
 
  protected:
