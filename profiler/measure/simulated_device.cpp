@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
 
 #include "kernels/algorithm.h"

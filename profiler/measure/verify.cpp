@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/verify.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace attnscope {
@@ -29,7 +30,7 @@ class L2Cache {
   [[nodiscard]] std::int64_t fetched_bytes() const { return fetched_; }
   [[nodiscard]] std::int64_t written_bytes() const { return written_; }
   [[nodiscard]] std::int64_t resident_bytes() const { return resident_; }
-  [[nodiscard]] std::size_t granules() const { return entries_.size() - free_.size() - sets_; }
+  [[nodiscard]] std::size_t granules() const { return places_.size(); }
 
  private:
   // The first entries are the list heads of the sets' circular LRU lists: a head's `next` is the most recent granule,
@@ -50,11 +51,6 @@ class L2Cache {
   void unlink(std::uint32_t entry);
   void link_front(std::uint32_t set, std::uint32_t entry);
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const;
-  // Hash table: open addressing with linear probing; 0 is an empty slot.
-  [[nodiscard]] std::size_t home(std::uint64_t key) const;
-  void erase_key(std::uint64_t key);
-  void grow();
-
   std::uint32_t sets_;
   std::int64_t set_capacity_;
   std::int64_t resident_ = 0;
@@ -62,7 +58,7 @@ class L2Cache {
   std::int64_t written_ = 0;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> places_;
+  std::unordered_map<std::uint64_t, std::uint32_t> places_;  ///< Entry of each granule.
 };
 
 }  // namespace attnscope

@@ -141,9 +141,8 @@ std::vector<CounterMetric> default_counters(int compute_major) {
   return counters;
 }
 
-CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major,
-                                   RangeProfiler::Reuse reuse)
-    : profiler_(cupti, context, device, reuse), compute_major_(compute_major) {}
+CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major)
+    : profiler_(cupti, context, device), compute_major_(compute_major) {}
 
 void CounterCollector::configure(std::span<const std::string> extra_metrics) {
   if (config_ && std::ranges::equal(extra_metrics_, extra_metrics)) return;

@@ -55,8 +55,7 @@ struct CountingRequest {
 class CounterCollector {
  public:
   /// Throws CuptiError if counters are unavailable. Keeps a reference to `cupti`.
-  CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major,
-                   RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config);
+  CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major);
 
   [[nodiscard]] const CounterHost& host() const { return profiler_.host(); }
 

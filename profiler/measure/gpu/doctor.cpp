@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/doctor.h"
+#include "profiler/measure/gpu/gpu_device.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -115,22 +115,20 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
                                                        const CeilingProgress& progress) {
   if (!usable_) return Failure{CeilingFailure{.reason = "The device was lost earlier."}};
   step_failure_ = "Preparing the measurement of ceilings failed.";
-  std::optional<CeilingBench> bench;
+  const CeilingKind* load = nullptr;
   try {
     session_->context.make_current();
-    bench.emplace(CeilingBench::Resources{.runner = session_->runner,
-                                          .builder = *session_->builder,
-                                          .limits = info_.limits,
-                                          .arch = arch_,
-                                          .nvml = nvml_.get(),
-                                          .counters = session_->counters ? &*session_->counters : nullptr,
-                                          .no_counters = no_counters_reason()});
-    CeilingSet set = bench->measure(options, cancel, progress);
-    bench.reset();  // frees device memory for the copies
+    CeilingSet set = measure_ceilings({.runner = session_->runner,
+                                       .builder = *session_->builder,
+                                       .limits = info_.limits,
+                                       .arch = arch_,
+                                       .nvml = nvml_.get(),
+                                       .counters = session_->counters ? &*session_->counters : nullptr,
+                                       .no_counters = no_counters_reason()},
+                                      options, cancel, progress, load);
     add_link_ceilings(set, options);
     return set;
   } catch (...) {
-    const CeilingKind* const load = bench ? bench->load() : nullptr;
     if (load != nullptr) step_failure_ = make_message("{} could not be measured.", load->label());
     PointRecord ended;
     set_result_from_exception(ended);

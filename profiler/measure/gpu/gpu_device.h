@@ -37,7 +37,11 @@ struct GpuError {
     return kind == Kind::not_built || kind == Kind::no_driver || kind == Kind::no_device || kind == Kind::hidden;
   }
   /// Error and fix in one text.
-  [[nodiscard]] Message message() const;
+  [[nodiscard]] Message message() const {
+    if (fix.empty()) return what;
+    // Messages of the loader have no final period.
+    return make_reason(what.id, "{}{} {}", what, english_text(what).ends_with('.') ? "" : ".", fix);
+  }
 };
 
 struct GpuOptions {
@@ -66,5 +70,15 @@ struct GpuSummary {
 
 /// GPUs visible to this process. Does not create a context.
 [[nodiscard]] Result<std::vector<GpuSummary>, GpuError> list_gpus();
+
+struct DoctorCheck {
+  std::string name;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"
+  bool ok = false;
+  std::string detail;
+  std::string fix;  ///< Empty if the check passed or no fix is known.
+};
+
+/// Checks everything that measuring on GPU `ordinal` needs. Never throws. Skips a check whose prerequisite failed.
+[[nodiscard]] std::vector<DoctorCheck> check_gpu(int ordinal = 0);
 
 }  // namespace attnscope

@@ -99,10 +99,10 @@ class GpuDevice final : public Device {
     AttentionPlan plan;                ///< Buffers on this GPU only.
     std::vector<BufferSpec> others{};  ///< Buffers on the other GPUs of the point.
     PlanMemory::Inputs inputs;
-    std::vector<PreparedLaunch> setup;
-    std::vector<PreparedLaunch> before;  ///< Repeated setup launches that precede the measured ones.
-    std::vector<PreparedLaunch> launches;
-    std::vector<PreparedLaunch> after;                 ///< Repeated setup launches that follow them.
+    std::vector<PreparedLaunch> setup{};
+    std::vector<PreparedLaunch> before{};  ///< Repeated setup launches that precede the measured ones.
+    std::vector<PreparedLaunch> launches{};
+    std::vector<PreparedLaunch> after{};               ///< Repeated setup launches that follow them.
     std::vector<std::shared_ptr<PythonCall>> calls{};  ///< The measured launches if they are Python functions.
     // Of a single call:
     std::vector<PreparedLaunch> sequence{};  ///< Its launches in sequence, to count them.
@@ -110,7 +110,7 @@ class GpuDevice final : public Device {
 
     [[nodiscard]] std::array<std::vector<PreparedLaunch>*, 4> all() { return {&setup, &before, &launches, &after}; }
     /// Digests of the inputs before the first launch; only if a user-defined kernel is verified.
-    std::vector<Oracle::Digest> uploaded;
+    std::vector<Oracle::Digest> uploaded{};
     std::int64_t prepared_bytes = 0;  ///< Device memory that libraries allocated, including workspaces.
   };
 

@@ -126,10 +126,7 @@ void GpuGroup::enable_peer_access(const Gpu& one, const Gpu& other) const {
   for (const auto& [from, to] : {std::pair{&one, &other}, {&other, &one}}) {
     from->context->make_current();
     const CUresult enabled = cuda_.cuCtxEnablePeerAccess(to->context->get(), 0);
-    if (enabled == CUDA_SUCCESS || enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) continue;
-    throw PointAbort(Disposition::infeasible, "point.no_peer_access",
-                     "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
-                     device_uuid(cuda_, from->device), device_uuid(cuda_, to->device));
+    if (enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) cuda_.check(enabled, "cuCtxEnablePeerAccess");
   }
 }
 
@@ -192,9 +189,8 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
     }
     constexpr unsigned char nan_bytes = 0xff;
     const bool zeros = buffer.fill == BufferFill::zeros;
-    cuda_.check(cuda_.cuMemsetD8Async(gpu.memory.at(buffer.name).get(), zeros ? 0 : nan_bytes,
-                                      static_cast<std::size_t>(buffer.bytes), gpu.launches),
-                "cuMemsetD8Async");
+    cuda_.fill(gpu.memory.at(buffer.name).get(), zeros ? 0 : nan_bytes, static_cast<std::size_t>(buffer.bytes),
+               gpu.launches);
   }
   for (const auto& [from, to] : {std::pair{&plan.schedule.distribute, &distribute_},
                                  {&plan.schedule.operations, &operations_},
@@ -261,9 +257,9 @@ void GpuGroup::enqueue(Prepared& each) {
     const Prepared& before = operations_.at(other);
     if (stream_of(*before.operation) != stream) wait(stream, before.end.get());
   }
-  cuda_.check(cuda_.cuEventRecord(each.begin.get(), stream), "cuEventRecord");
+  cuda_.record(each.begin.get(), stream);
   each.launch ? each.launch->enqueue(cuda_, stream) : copy(each, stream);
-  cuda_.check(cuda_.cuEventRecord(each.end.get(), stream), "cuEventRecord");
+  cuda_.record(each.end.get(), stream);
 }
 
 void GpuGroup::run_copies(std::vector<Prepared>& copies, std::chrono::milliseconds limit) {
@@ -280,19 +276,13 @@ void GpuGroup::gather(std::chrono::milliseconds limit) {
   run_copies(gather_, limit);
 }
 
-double GpuGroup::ns_between(const Event& begin, const Event& end) const {
-  float milliseconds = 0;
-  cuda_.check(cuda_.elapsed_time(&milliseconds, begin.get(), end.get()), "cuEventElapsedTime");
-  return 1e6 * static_cast<double>(milliseconds);
-}
-
 double GpuGroup::copy_ns(std::size_t bytes, bool both_ways, const std::array<CUdeviceptr, 4>& from_to,
                          std::chrono::milliseconds limit) {
   constexpr std::chrono::microseconds enqueue_time(100);
   const FirstContextGuard context_guard(*this);
   const std::array ends{gpus_[0].get(), gpus_[1].get()};
   first_.runner.enqueue_delay(enqueue_time);
-  cuda_.check(cuda_.cuEventRecord(begin_.get(), first_.stream), "cuEventRecord");
+  cuda_.record(begin_.get(), first_.stream);
   for (std::size_t i = 0; i < (both_ways ? 2U : 1U); ++i) {
     const Gpu& sender = *ends[i];
     const Gpu& receiver = *ends[1 - i];
@@ -301,13 +291,13 @@ double GpuGroup::copy_ns(std::size_t bytes, bool both_ways, const std::array<CUd
     cuda_.check(cuda_.cuMemcpyPeerAsync(from_to[2 * i + 1], receiver.context->get(), from_to[2 * i],
                                         sender.context->get(), bytes, sender.copies.get()),
                 "cuMemcpyPeerAsync");
-    cuda_.check(cuda_.cuEventRecord(sender.copies_end.get(), sender.copies.get()), "cuEventRecord");
+    cuda_.record(sender.copies_end.get(), sender.copies.get());
     wait(first_.stream, sender.copies_end.get());
   }
-  cuda_.check(cuda_.cuEventRecord(end_.get(), first_.stream), "cuEventRecord");
+  cuda_.record(end_.get(), first_.stream);
   first_.context.make_current();
   wait_for(end_, limit);
-  return ns_between(begin_, end_);
+  return cuda_.elapsed_ns(begin_.get(), end_.get());
 }
 
 std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit) {
@@ -354,37 +344,37 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     gpu->context->make_current();
     if (cache == CacheState::cold) gpu->runner->enqueue_l2_clear();
     if (gpu == gpus_.front()) continue;
-    cuda_.check(cuda_.cuEventRecord(gpu->launches_end.get(), gpu->launches), "cuEventRecord");
+    cuda_.record(gpu->launches_end.get(), gpu->launches);
     wait(first_.stream, gpu->launches_end.get());  // wait until all GPUs are ready
   }
   first_.context.make_current();
   first_.runner.enqueue_delay(enqueue_time_per_operation * static_cast<std::int64_t>(operations_.size() + used.size()));
-  cuda_.check(cuda_.cuEventRecord(begin_.get(), first_.stream), "cuEventRecord");
+  cuda_.record(begin_.get(), first_.stream);
   for (const auto& gpu : used) {
     if (gpu != gpus_.front()) wait(gpu->launches, begin_.get());
     wait(gpu->copies.get(), begin_.get());
-    cuda_.check(cuda_.cuEventRecord(gpu->begin.get(), gpu->launches), "cuEventRecord");
+    cuda_.record(gpu->begin.get(), gpu->launches);
   }
   for (Prepared& each : operations_) enqueue(each);
   for (const auto& gpu : used) {
-    cuda_.check(cuda_.cuEventRecord(gpu->launches_end.get(), gpu->launches), "cuEventRecord");
-    cuda_.check(cuda_.cuEventRecord(gpu->copies_end.get(), gpu->copies.get()), "cuEventRecord");
+    cuda_.record(gpu->launches_end.get(), gpu->launches);
+    cuda_.record(gpu->copies_end.get(), gpu->copies.get());
     if (gpu != gpus_.front()) wait(first_.stream, gpu->launches_end.get());
     wait(first_.stream, gpu->copies_end.get());
   }
-  cuda_.check(cuda_.cuEventRecord(end_.get(), first_.stream), "cuEventRecord");
+  cuda_.record(end_.get(), first_.stream);
   wait_for(end_, limit);
 
   std::vector<OperationTime> times;
   for (const Prepared& each : operations_) {
     const Gpu& gpu = *gpus_.at(static_cast<std::size_t>(each.operation->gpu));
     gpu.context->make_current();
-    const double begin = ns_between(gpu.begin, each.begin);
-    times.push_back({begin, begin + ns_between(each.begin, each.end)});
+    const double begin = cuda_.elapsed_ns(gpu.begin.get(), each.begin.get());
+    times.push_back({begin, begin + cuda_.elapsed_ns(each.begin.get(), each.end.get())});
   }
   first_.context.make_current();
   // Both events are on one GPU: clocks of several GPUs are not synchronized.
-  return total_schedule_times(*schedule_, times, ns_between(begin_, end_));
+  return total_schedule_times(*schedule_, times, cuda_.elapsed_ns(begin_.get(), end_.get()));
 }
 
 bool GpuGroup::usable() const {

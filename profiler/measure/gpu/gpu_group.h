@@ -81,7 +81,6 @@ class GpuGroup {
   void enable_peer_access(const Gpu& one, const Gpu& other) const;
   /// Waits for an event. After a timeout it queries all GPUs, since a fault of one GPU does not stop the others.
   void wait_for(const Event& event, std::chrono::milliseconds limit) const;
-  [[nodiscard]] double ns_between(const Event& begin, const Event& end) const;
   /// Time in ns of a copy of `bytes` between the first two GPUs, or of two simultaneous copies if `both_ways`.
   /// `from_to`: source, target, source, target.
   [[nodiscard]] double copy_ns(std::size_t bytes, bool both_ways, const std::array<CUdeviceptr, 4>& from_to,

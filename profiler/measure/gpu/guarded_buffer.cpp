@@ -52,7 +52,7 @@ GuardedBuffer::GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stre
     access.location = properties.location;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     cuda_.check(cuda_.cuMemSetAccess(begin, mapped_bytes_, &access, 1), "cuMemSetAccess");
-    cuda_.check(cuda_.cuMemsetD8Async(begin, nan_byte, mapped_bytes_, stream), "cuMemsetD8Async");
+    cuda_.fill(begin, nan_byte, mapped_bytes_, stream);
     const auto taken = static_cast<std::size_t>(align_up(bytes, alignment));
     address_ = begin + (flush == GuardSide::end ? mapped_bytes_ - taken : 0);
   } catch (...) {

@@ -31,7 +31,7 @@ class NvrtcBuilder final : public KernelBuilder {
     return nvrtc_.unsupported_reason(arch);
   }
 
-  [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh,
+  [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
                                   const CancelToken& cancel) const override {
     gpu::CubinKey key{.source = launch.source,
                       .arch = std::string(arch),
@@ -60,7 +60,6 @@ class NvrtcBuilder final : public KernelBuilder {
       nvcc = std::move(found).value();
       key.compiler_version = nvcc->version();
     }
-    if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
     if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
       built.cubin = std::move(own.text);  // already compiled by the user
@@ -100,8 +99,6 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
     built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
     built.symbol = compiled->symbol;
-    if (launch.source.user_source)
-      built.report.error = gpu::argument_mismatch(launch, compiled->cubin, compiled->symbol);
     built.cubin = std::move(compiled->cubin);
     return built;
   }
@@ -138,7 +135,7 @@ class NvrtcBuilder final : public KernelBuilder {
     auto symbol = gpu::find_symbol(launch.source, built.cubin);
     if (!symbol) return symbol.error();
     built.symbol = std::move(symbol).value();
-    return gpu::argument_mismatch(launch, built.cubin, built.symbol);
+    return {};
   }
 
   /// Error of a previous attempt to build this source; empty if there was none.
@@ -216,7 +213,7 @@ std::vector<BuildReport> KernelBuilder::build_all(std::string_view arch, std::sp
     while (!cancel.cancelled()) {
       const std::size_t index = next.fetch_add(1);
       if (index >= distinct.size()) return;
-      BuildReport report = build(arch, *distinct[index], false, cancel).report;
+      BuildReport report = build(arch, *distinct[index], cancel).report;
       if (report.error.id == "compile.cancelled") return;
       reports[index] = std::move(report);
       const std::lock_guard lock(progress_mutex);

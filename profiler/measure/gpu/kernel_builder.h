@@ -45,9 +45,9 @@ class KernelBuilder {
   /// Why kernels cannot be built for `arch` ("sm_80", "sm_90a"), in one sentence; empty if they can.
   [[nodiscard]] virtual Message unsupported_reason(std::string_view arch) const = 0;
 
-  /// Returns the cached kernel, or compiles and caches it. Errors are in the report. Thread-safe. `fresh` discards the
-  /// cache entry, in case it is damaged. Cancelling ends nvcc with the error "compile.cancelled".
-  [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh = false,
+  /// Returns the cached kernel, or compiles and caches it. Errors are in the report. Thread-safe. Cancelling
+  /// ends nvcc with the error "compile.cancelled".
+  [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
                                           const CancelToken& cancel = {}) const = 0;
   /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in or known only
   /// from a results file.

@@ -2,19 +2,14 @@
 #include "profiler/measure/gpu/kernel_runner.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "profiler/measure/gpu/clock.h"
-#include "profiler/measure/gpu/user/argument_bytes.h"
+#include <variant>
 
 namespace attnscope::gpu {
 namespace {
@@ -58,10 +53,6 @@ std::string first_error_line(const Message& error) {
   return words.substr(0, first_line);
 }
 
-}  // namespace
-
-namespace {
-
 CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdeviceptr address) {
   if (cuda.encode_tensor_map == nullptr) {
     throw PointAbort(Disposition::infeasible, "point.no_tensor_maps",
@@ -89,21 +80,84 @@ CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdevicep
   return result;
 }
 
+template <class T>
+std::vector<std::byte> bytes_of_value(const T& value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+/// Returns an argument as the driver takes it.
+struct ArgumentEncoder {
+  const CudaApi& cuda;
+  const BufferResolver& address_of;
+
+  std::vector<std::byte> operator()(const BufferArgument& buffer) const {
+    return bytes_of_value(buffer.name.empty() ? CUdeviceptr{0} : address_of(buffer.name));
+  }
+  std::vector<std::byte> operator()(const TensorMapArgument& map) const {
+    return bytes_of_value(encoded(cuda, map, address_of(map.buffer)));
+  }
+  /// Aligns each member to its size, and the end to the largest member.
+  std::vector<std::byte> operator()(const StructArgument& structure) const {
+    const auto align = [](std::vector<std::byte>& bytes, std::size_t to) {
+      bytes.resize((bytes.size() + to - 1) / to * to);
+    };
+    std::vector<std::byte> all;
+    std::size_t alignment = 1;
+    for (const PlainArgument& member : structure.members) {
+      const auto value = std::visit(*this, member);
+      alignment = std::max(alignment, value.size());
+      align(all, value.size());
+      all.insert(all.end(), value.begin(), value.end());
+    }
+    align(all, alignment);
+    return all;
+  }
+  template <class Number>
+  std::vector<std::byte> operator()(const Number& value) const {
+    return bytes_of_value(value);
+  }
+};
+
+/// Throws PointAbort if a manifest's arguments differ from the kernel's parameters. Drivers older than CUDA 12.4 do not
+/// report these.
+void check_arguments(const CudaApi& cuda, const KernelLaunch& launch, CUfunction function,
+                     const std::vector<std::vector<std::byte>>& arguments) {
+  if (cuda.parameter_info == nullptr) return;
+  std::vector<std::size_t> taken;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  CUresult result = CUDA_SUCCESS;
+  while ((result = cuda.parameter_info(function, taken.size(), &offset, &bytes)) == CUDA_SUCCESS)
+    taken.push_back(bytes);
+  if (result != CUDA_ERROR_INVALID_VALUE) return;  // unknown; an invalid index is the end
+  if (taken.size() != arguments.size()) {
+    throw PointAbort(Disposition::compile_error, "compile.argument_count",
+                     "{} takes {} arguments, but the manifest lists {}.", launch.source.entry, taken.size(),
+                     arguments.size());
+  }
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const std::size_t stated = arguments[i].size();
+    const bool narrow = std::holds_alternative<std::int32_t>(launch.arguments[i]) && taken[i] <= sizeof(short);
+    if (stated == taken[i] || narrow) continue;  // the driver takes the low bytes for bool and short
+    throw PointAbort(
+        Disposition::compile_error, "compile.argument_bytes",
+        "Argument {} of {} has {} bytes, but the manifest gives {} (pointer, long, double: 8; int, float: 4; "
+        "half: 2; bool: 1; tensor map: 128; struct: padded members).",
+        i + 1, launch.source.entry, taken[i], stated);
+  }
+}
+
 }  // namespace
 
 PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
                                const BufferResolver& address_of)
     : launch_(&launch), kernel_(&kernel) {
   slots_.reserve(launch.arguments.size());
-  for (const Argument& argument : launch.arguments) {
-    if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
-      const CUtensorMap value = encoded(cuda, *map, address_of(map->buffer));
-      slots_.emplace_back(sizeof value);
-      std::memcpy(slots_.back().data(), &value, sizeof value);
-    } else {
-      slots_.push_back(argument_value(argument, address_of));
-    }
-  }
+  for (const Argument& argument : launch.arguments)
+    slots_.push_back(std::visit(ArgumentEncoder{cuda, address_of}, argument));
+  if (launch.source.user_source) check_arguments(cuda, launch, kernel.function, slots_);
 }
 
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
@@ -171,15 +225,12 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   may_have_persisting_lines_ = may_have_persisting_lines_ || launch.source.user_source != nullptr;
   if (kernel.host_code) return kernel;
   if (is_new || kernel.function == nullptr) {
-    BuiltKernel built = builder_.build(arch_, launch);
-    const auto compiled = [&] {
-      if (!built.report.error.empty()) {
-        if (launch.call) throw PointAbort(Disposition::compile_error, built.report.error);
-        throw PointAbort(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}",
-                         built.report.kernel, first_error_line(built.report.error));
-      }
-    };
-    compiled();
+    const BuiltKernel built = builder_.build(arch_, launch);
+    if (!built.report.error.empty()) {
+      if (launch.call) throw PointAbort(Disposition::compile_error, built.report.error);
+      throw PointAbort(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}", built.report.kernel,
+                       first_error_line(built.report.error));
+    }
     kernel.digest = built.report.digest;
     if (launch.call) {
       if (launch.source.user_source->kind == UserSource::Kind::library)
@@ -191,22 +242,13 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       kernel.module = load_module(cuda_, built.cubin);
     } catch (const DriverError& error) {
       if (error.code() == CUDA_ERROR_OUT_OF_MEMORY) throw;
-      if (built.report.cached) {  // the cached file may be damaged
-        built = builder_.build(arch_, launch, true);
-        compiled();
+      if (launch.source.user_source) {
+        throw PointAbort(Disposition::compile_error, "point.own_module_refused", "The driver (CUDA {}) rejected {}: {}",
+                         driver_api_version(cuda_), launch.source.file, error.what());
       }
-      try {
-        kernel.module = load_module(cuda_, built.cubin);
-      } catch (const DriverError& again) {
-        if (launch.source.user_source) {
-          throw PointAbort(Disposition::compile_error, "point.own_module_refused",
-                           "The driver (CUDA {}) rejected {}: {}", driver_api_version(cuda_), launch.source.file,
-                           again.what());
-        }
-        throw PointAbort(Disposition::compile_error, "point.cubin_refused",
-                         "The driver (CUDA {}) rejected the cubin that NVRTC {} compiled for {}: {}",
-                         driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
-      }
+      throw PointAbort(Disposition::compile_error, "point.cubin_refused",
+                       "The driver (CUDA {}) rejected the cubin that NVRTC {} compiled for {}: {}",
+                       driver_api_version(cuda_), builder_.nvrtc_version(), arch_, error.what());
     }
     const CUresult found = cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), built.symbol.c_str());
     if (launch.source.user_source && found == CUDA_ERROR_NOT_FOUND) {
@@ -215,14 +257,9 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
                        launch.source.file, launch.source.entry);
     }
     cuda_.check(found, "cuModuleGetFunction");
-    const auto ask = [&](CUfunction_attribute which) {
-      int value = 0;
-      cuda_.check(cuda_.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
-      return value;
-    };
-    kernel.registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
-    kernel.static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    kernel.local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    kernel.registers = cuda_.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.function);
+    kernel.static_shared_bytes = cuda_.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel.function);
+    kernel.local_bytes = cuda_.attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel.function);
   }
   constexpr unsigned portable_cluster = 8;
   if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > portable_cluster) {
@@ -245,7 +282,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
 }
 
 void KernelRunner::wait(std::chrono::milliseconds limit) {
-  cuda_.check(cuda_.cuEventRecord(last_.get(), stream_), "cuEventRecord");
+  cuda_.record(last_.get(), stream_);
   wait(last_.get(), limit);
 }
 
@@ -302,14 +339,14 @@ void KernelRunner::enqueue_delay(std::chrono::nanoseconds length) {
 
 void KernelRunner::enqueue_clock_stamp(bool behind) {
   CUdeviceptr stamps = stamps_.get() + (behind ? sizeof(ClockStamps) : 0);
-  cuda_.check(cuda_.cuMemsetD8Async(stamps, 0, sizeof(ClockStamps), stream_), "cuMemsetD8Async");
+  cuda_.fill(stamps, 0, sizeof(ClockStamps), stream_);
   void* arguments[] = {&stamps};
   launch_service(stamp_clocks_, static_cast<unsigned>(limits_.sm_count), 1, arguments);
 }
 
 double KernelRunner::stamped_clock_hz() const {
   const auto stamps = std::make_unique<std::array<ClockStamps, 2>>();
-  cuda_.check(cuda_.cuMemcpyDtoH(stamps->data(), stamps_.get(), sizeof *stamps), "cuMemcpyDtoH");
+  cuda_.copy_to_host(stamps->data(), stamps_.get(), sizeof *stamps);
   std::vector<double> hz;
   for (std::size_t sm = 0; sm < max_sms; ++sm) {
     const auto& [cycles_before, ns_before] = (*stamps)[0][sm];

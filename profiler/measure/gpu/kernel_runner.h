@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +19,12 @@
 #include "profiler/measure/gpu/user/library_kernel.h"
 
 namespace attnscope::gpu {
+
+using Clock = std::chrono::steady_clock;
+
+[[nodiscard]] inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 /// A kernel loaded into the context, with its attributes from the driver.
 struct LoadedKernel {
@@ -40,7 +45,8 @@ struct LoadedKernel {
 /// A launch with its kernel loaded and its arguments resolved.
 class PreparedLaunch {
  public:
-  /// Throws DriverError if a tensor map cannot be encoded.
+  /// Throws DriverError if a tensor map cannot be encoded, PointAbort (compile_error) if the arguments of a
+  /// user-defined kernel do not match its parameters.
   PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
                  const BufferResolver& address_of);
   /// `name`: of the launch if empty.

@@ -136,14 +136,9 @@ void add_graph_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::
     launches[i].block = kernel.block;
     launches[i].dynamic_shared_bytes = kernel.dynamic_shared_bytes;
     functions[i].function = kernel.function;
-    const auto ask = [&](CUfunction_attribute which) {
-      int value = 0;
-      cuda.check(cuda.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
-      return value;
-    };
-    functions[i].registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
-    functions[i].static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    functions[i].local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    functions[i].registers = cuda.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.function);
+    functions[i].static_shared_bytes = cuda.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel.function);
+    functions[i].local_bytes = cuda.attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel.function);
     loaded.push_back({&launches[i], &functions[i]});
   }
   add_attributes(cuda, limits, loaded, kernels.size() > 1, record);

@@ -10,12 +10,7 @@
 #include <numbers>
 #include <random>
 #include <set>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
@@ -194,7 +189,7 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
   prepared.enqueue(cuda_, runner_.stream());
   runner_.wait(limit);
   std::vector<float> values(4 * rows);
-  cuda_.check(cuda_.cuMemcpyDtoH(values.data(), target.get(), values.size() * sizeof(float)), "cuMemcpyDtoH");
+  cuda_.copy_to_host(values.data(), target.get(), values.size() * sizeof(float));
   const auto part = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * rows); };
   return {.lse = {part(0), part(1)},
           .delta = {part(1), part(2)},
@@ -222,11 +217,11 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
     PreparedLaunch prepared(cuda_, launch, runner_.load(launch), [&](const std::string& name) {
       return name == "data" ? buffers.address(buffer.name) : counter_.get();
     });
-    cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream()), "cuMemsetD8Async");
+    cuda_.fill(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream());
     prepared.enqueue(cuda_, runner_.stream());
     runner_.wait(limit);
     Digest& digest = digests.emplace_back(Digest{buffer.name, 0});
-    cuda_.check(cuda_.cuMemcpyDtoH(&digest.value, counter_.get(), sizeof digest.value), "cuMemcpyDtoH");
+    cuda_.copy_to_host(&digest.value, counter_.get(), sizeof digest.value);
   }
   return digests;
 }
@@ -234,11 +229,11 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
 Oracle::RowCounts Oracle::count_rows(CUdeviceptr data, std::int64_t count, DType dtype, std::int64_t row_elements,
                                      std::chrono::milliseconds limit) {
   if (!counter_) counter_ = allocate(cuda_, counter_bytes);
-  cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, counter_bytes, runner_.stream()), "cuMemsetD8Async");
+  cuda_.fill(counter_.get(), 0, counter_bytes, runner_.stream());
   runner_.enqueue_count_nonfinite(data, count, dtype, row_elements, counter_.get());
   runner_.wait(limit);
   std::array<std::int64_t, 2> found{};
-  cuda_.check(cuda_.cuMemcpyDtoH(found.data(), counter_.get(), counter_bytes), "cuMemcpyDtoH");
+  cuda_.copy_to_host(found.data(), counter_.get(), counter_bytes);
   return {.nonfinite = found[0], .nonzero = count / row_elements - found[1]};
 }
 
@@ -260,10 +255,8 @@ std::vector<float> Oracle::read(DType dtype, CUdeviceptr buffer, const std::vect
     std::size_t end = begin + 1;
     if (there(begin)) {
       while (end < rows.size() && there(end) && place(end) == place(end - 1) + extents.row_elements) ++end;
-      cuda_.check(
-          cuda_.cuMemcpyDtoH(&bytes[begin * row_bytes], buffer + static_cast<CUdeviceptr>(place(begin)) * element_bytes,
-                             (end - begin) * row_bytes),
-          "cuMemcpyDtoH");
+      cuda_.copy_to_host(&bytes[begin * row_bytes], buffer + static_cast<CUdeviceptr>(place(begin)) * element_bytes,
+                         (end - begin) * row_bytes);
     }
     begin = end;
   }
@@ -342,9 +335,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
       auto [held, is_new] = strided_copies.try_emplace(&home);
       if (is_new) {
         held->second.resize(static_cast<std::size_t>(home.bytes));
-        cuda_.check(
-            cuda_.cuMemcpyDtoH(held->second.data(), buffers.address(home.name), static_cast<std::size_t>(home.bytes)),
-            "cuMemcpyDtoH");
+        cuda_.copy_to_host(held->second.data(), buffers.address(home.name), static_cast<std::size_t>(home.bytes));
       }
       const auto first = static_cast<std::size_t>(spec->place.offset);
       counts = count_and_clear_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);

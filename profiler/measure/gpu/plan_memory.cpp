@@ -5,7 +5,6 @@
 #include <array>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,23 +24,18 @@ constexpr std::uint64_t max_gap_pages = 64;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
-  if (needed <= free) {  // enough memory is free, so the size is not the cause
-    throw PointAbort(
-        Disposition::out_of_memory, "point.memory_not_given",
-        "Allocation of {} bytes of device memory ({}) failed although {} bytes are free ({}): fragmentation "
-        "or another process.",
-        needed, text(Capacity(needed)), free, text(Capacity(free)));
-  }
-  if (noise > 0) {
-    throw PointAbort(
-        Disposition::out_of_memory, "point.needs_memory_and_noise",
-        "Needs {} bytes of device memory ({}, including {} to count write-back bytes), {} bytes are free ({}).", needed,
-        text(Capacity(needed)), text(Capacity(noise)), free, text(Capacity(free)));
-  }
+  const std::string counting =
+      noise > 0 ? fmt::format(", including {} to count write-back bytes", text(Capacity(noise))) : "";
   throw PointAbort(Disposition::out_of_memory, "point.needs_memory",
-                   "Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed, text(Capacity(needed)),
-                   free, text(Capacity(free)));
+                   "Needs {} bytes of device memory ({}{}), {} bytes are free ({}){}.", needed, text(Capacity(needed)),
+                   counting, free, text(Capacity(free)),
+                   needed <= free ? ": memory is fragmented, or another process took it" : "");
 }
+
+using InputTensor = std::pair<BufferFill, Tensor>;
+constexpr std::array input_tensors{
+    InputTensor{BufferFill::input_q, Tensor::q}, InputTensor{BufferFill::input_k, Tensor::k},
+    InputTensor{BufferFill::input_v, Tensor::v}, InputTensor{BufferFill::input_dout, Tensor::dout}};
 
 /// First slot number for sets of inputs.
 constexpr std::size_t first_input_set = std::size_t{1} << 32;
@@ -212,7 +206,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     for (std::int64_t i = 0; i < instances; ++i) {
       generator.fill(tensor, i, matrix);
       const std::vector<std::byte> bytes = encode(problem.dtype, matrix);
-      cuda_.check(cuda_.cuMemcpyHtoDAsync(place(i), bytes.data(), bytes.size(), stream_), "cuMemcpyHtoDAsync");
+      cuda_.copy_to_device(place(i), bytes.data(), bytes.size(), stream_);
       spread(i);
     }
     return;
@@ -221,15 +215,14 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
   const std::vector<std::byte> pool = encode(problem.dtype, generator.pool(tensor));
   const std::int64_t pool_elements = std::ssize(pool) / size;
   if (!pool_) pool_ = allocate(cuda_, InputGenerator::pool_size * std::int64_t{sizeof(float)});
-  cuda_.check(cuda_.cuMemcpyHtoDAsync(pool_.get(), pool.data(), pool.size(), stream_), "cuMemcpyHtoDAsync");
+  cuda_.copy_to_device(pool_.get(), pool.data(), pool.size(), stream_);
   for (std::int64_t i = 0; i < instances; ++i) {
     std::int64_t from = generator.pool_offset(tensor, i);
     for (std::int64_t done = 0; done < elements;) {
       const std::int64_t count = std::min(elements - done, pool_elements - from);
-      cuda_.check(cuda_.cuMemcpyDtoDAsync(place(i) + static_cast<CUdeviceptr>(done * size),
-                                          pool_.get() + static_cast<CUdeviceptr>(from * size),
-                                          static_cast<std::size_t>(count * size), stream_),
-                  "cuMemcpyDtoDAsync");
+      cuda_.copy_on_device(place(i) + static_cast<CUdeviceptr>(done * size),
+                           pool_.get() + static_cast<CUdeviceptr>(from * size), static_cast<std::size_t>(count * size),
+                           stream_);
       done += count;
       from = 0;
     }
@@ -257,18 +250,17 @@ void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, co
     }
   }
   const std::vector<std::byte> bytes = encode(problem.dtype, cache);
-  cuda_.check(cuda_.cuMemcpyHtoDAsync(target, bytes.data(), bytes.size(), stream_), "cuMemcpyHtoDAsync");
+  cuda_.copy_to_device(target, bytes.data(), bytes.size(), stream_);
 }
 
 void PlanMemory::poison_guards(std::size_t slot, const BufferSpec& buffer) {
   const CUdeviceptr start = address(slot, buffer.name);
   const bool covered = is_input(buffer) && !buffer.place.strides && buffer.fill != BufferFill::inputs;
   const std::int64_t from = covered ? buffer.bytes : 0;
-  cuda_.check(cuda_.cuMemsetD8Async(start + static_cast<CUdeviceptr>(from), poison,
-                                    static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_),
-              "cuMemsetD8Async");
+  cuda_.fill(start + static_cast<CUdeviceptr>(from), poison,
+             static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_);
   if (buffer_of(slot, buffer.name).offset < guard_bytes) return;
-  cuda_.check(cuda_.cuMemsetD8Async(start - guard_bytes, poison, guard_bytes, stream_), "cuMemsetD8Async");
+  cuda_.fill(start - guard_bytes, poison, guard_bytes, stream_);
 }
 
 void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
@@ -286,31 +278,13 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
     const bool keep = is_input(buffer) && reuse;
     if (keep) continue;
     if (!buffer.place.is_view()) poison_guards(slot, buffer);
-    switch (buffer.fill) {
-      case BufferFill::input_q:
-        upload(*generator, Tensor::q, inputs, buffer, start);
-        break;
-      case BufferFill::input_k:
-        upload(*generator, Tensor::k, inputs, buffer, start);
-        break;
-      case BufferFill::input_v:
-        upload(*generator, Tensor::v, inputs, buffer, start);
-        break;
-      case BufferFill::input_dout:
-        upload(*generator, Tensor::dout, inputs, buffer, start);
-        break;
-      case BufferFill::contents:
-        cuda_.check(
-            cuda_.cuMemcpyHtoDAsync(start, buffer.contents->bytes().data(), buffer.contents->bytes().size(), stream_),
-            "cuMemcpyHtoDAsync");
-        break;
-      case BufferFill::zeros:
-        cuda_.check(cuda_.cuMemsetD8Async(start, 0, static_cast<std::size_t>(buffer.bytes), stream_),
-                    "cuMemsetD8Async");
-        break;
-      case BufferFill::poison:
-      case BufferFill::inputs:
-        break;
+    if (const auto input = std::ranges::find(input_tensors, buffer.fill, &InputTensor::first);
+        input != input_tensors.end()) {
+      upload(*generator, input->second, inputs, buffer, start);
+    } else if (buffer.fill == BufferFill::contents) {
+      cuda_.copy_to_device(start, buffer.contents->bytes().data(), buffer.contents->bytes().size(), stream_);
+    } else if (buffer.fill == BufferFill::zeros) {
+      cuda_.fill(start, 0, static_cast<std::size_t>(buffer.bytes), stream_);
     }
   }
   inputs_.insert_or_assign(set, inputs);
@@ -330,9 +304,8 @@ std::vector<std::byte> PlanMemory::sample_outputs(std::size_t slot, const Attent
     for (const std::int64_t from : {std::int64_t{0}, (buffer.bytes - bytes) / 2, buffer.bytes - bytes}) {
       const std::size_t before = seen.size();
       seen.resize(before + static_cast<std::size_t>(bytes));
-      cuda_.check(cuda_.cuMemcpyDtoH(&seen[before], address(slot, buffer.name) + static_cast<CUdeviceptr>(from),
-                                     static_cast<std::size_t>(bytes)),
-                  "cuMemcpyDtoH");
+      cuda_.copy_to_host(&seen[before], address(slot, buffer.name) + static_cast<CUdeviceptr>(from),
+                         static_cast<std::size_t>(bytes));
     }
   }
   return seen;
@@ -341,7 +314,7 @@ std::vector<std::byte> PlanMemory::sample_outputs(std::size_t slot, const Attent
 Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) const {
   std::array<unsigned char, guard_bytes> guard{};
   const auto written = [&](CUdeviceptr at) {
-    cuda_.check(cuda_.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
+    cuda_.copy_to_host(guard.data(), at, guard.size());
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; });
   };
   for (const BufferSpec& buffer : plan.buffers) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures one point without its counters: prepares, runs, verifies and times it.
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <new>
 #include <string>
@@ -9,8 +8,8 @@
 #include <vector>
 
 #include "kernels/model/pipeline_model.h"
-#include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
+#include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
@@ -44,6 +43,11 @@ std::int64_t output_bytes(const AttentionPlan& plan) {
   std::int64_t bytes = 0;
   for (const BufferSpec& buffer : plan.buffers) bytes += is_written(buffer.fill) ? buffer.bytes : 0;
   return bytes;
+}
+
+void set_result(PointRecord& record, Disposition disposition, Message reason) {
+  record.disposition = disposition;
+  record.reason = std::move(reason);
 }
 
 /// Expected time that limits a timing batch to one launch.
@@ -87,62 +91,51 @@ Device::MeasurementResult GpuDevice::measure_deferred(const PointSpec& spec, con
 }
 
 void GpuDevice::set_result_from_exception(PointRecord& record) {
-  const auto set_result = [&](Disposition disposition, Message reason) {
-    record.disposition = disposition;
-    record.reason = std::move(reason);
-  };
   try {
     throw;
   } catch (const PointAbort& end) {
-    set_result(end.disposition(), end.reason());
+    set_result(record, end.disposition(), end.reason());
   } catch (const LaunchTimeout& timeout) {
     usable_ = false;
-    set_result(Disposition::timeout, timeout.reason());
+    set_result(record, Disposition::timeout, timeout.reason());
   } catch (const DriverError& error) {
     set_result_from_driver_error(error, record);
   } catch (const std::bad_alloc&) {
-    set_result(Disposition::out_of_memory, make_reason("point.host_memory", "Out of host memory."));
+    set_result(record, Disposition::out_of_memory, make_reason("point.host_memory", "Out of host memory."));
   } catch (const std::exception& error) {
-    set_result(Disposition::crashed, make_reason("point.failed", "{} [{}]", step_failure_, error.what()));
+    set_result(record, Disposition::crashed, make_reason("point.failed", "{} [{}]", step_failure_, error.what()));
   }
 }
 
 void GpuDevice::set_result_from_driver_error(const DriverError& error, PointRecord& record) {
-  const auto set_result = [&](Disposition disposition, Message reason) {
-    record.disposition = disposition;
-    record.reason = std::move(reason);
-  };
   // A fault is sticky and fails every later call; other errors affect one call only.
   const CUresult state = cuda_.cuStreamQuery(session_->stream.get());
   usable_ = state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
   usable_ = usable_ && (!session_->group || session_->group->usable());
   switch (error.code()) {
-    case CUDA_ERROR_OUT_OF_MEMORY: {
-      set_result(Disposition::out_of_memory,
-                 make_reason("point.driver_memory", "Out of device memory; {} bytes were free. [{}]", free_bytes(),
-                             error.what()));
-      return;
-    }
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return set_result(record, Disposition::out_of_memory,
+                        make_reason("point.driver_memory", "Out of device memory; {} bytes were free. [{}]",
+                                    free_bytes(), error.what()));
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
-      set_result(Disposition::infeasible,
-                 make_reason("point.launch_resources",
-                             "A launch exceeds the registers or shared memory of a block. [{}]", error.what()));
-      return;
+      return set_result(record, Disposition::infeasible,
+                        make_reason("point.launch_resources",
+                                    "A launch exceeds the registers or shared memory of a block. [{}]", error.what()));
     case CUDA_ERROR_LAUNCH_TIMEOUT:
       usable_ = false;
-      set_result(
-          Disposition::timeout,
+      return set_result(
+          record, Disposition::timeout,
           make_reason("point.driver_timeout", "The driver stopped a launch that ran too long. [{}]", error.what()));
-      return;
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_DEVICE_UNAVAILABLE:
     case CUDA_ERROR_DEINITIALIZED:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
       usable_ = false;
-      set_result(Disposition::crashed, make_reason("point.gpu_gone", "The GPU was lost. [{}]", error.what()));
-      return;
+      return set_result(record, Disposition::crashed,
+                        make_reason("point.gpu_gone", "The GPU was lost. [{}]", error.what()));
     default:
-      set_result(Disposition::crashed, make_reason("point.failed", "{} [{}]", step_failure_, error.what()));
+      return set_result(record, Disposition::crashed,
+                        make_reason("point.failed", "{} [{}]", step_failure_, error.what()));
   }
 }
 
@@ -257,16 +250,8 @@ GpuDevice::PreparedPoint& GpuDevice::prepare_plan(std::size_t slot, const Algori
   std::vector<BufferSpec> others(std::make_move_iterator(elsewhere), std::make_move_iterator(plan.buffers.end()));
   plan.buffers.erase(elsewhere, plan.buffers.end());
   PlanMemory::Inputs inputs = inputs_of(spec, options, plan);
-  place = std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
-                                                        .plan = std::move(plan),
-                                                        .others = std::move(others),
-                                                        .inputs = std::move(inputs),
-                                                        .setup = {},
-                                                        .before = {},
-                                                        .launches = {},
-                                                        .after = {},
-                                                        .uploaded = {},
-                                                        .prepared_bytes = 0});
+  place = std::make_unique<PreparedPoint>(
+      PreparedPoint{.spec = spec, .plan = std::move(plan), .others = std::move(others), .inputs = std::move(inputs)});
   return *place;
 }
 
@@ -312,18 +297,16 @@ double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::m
   double total = 0;
   for (PreparedLaunch& launch : launches) {
     step_failure_ = make_reason("point.kernel_crashed", "Kernel {} crashed.", launch.name());
-    cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
+    cuda_.record(session_->begin.get(), stream);
     launch.enqueue(cuda_, stream);
-    cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
+    cuda_.record(session_->end.get(), stream);
     try {
       session_->runner.wait(session_->end.get(), timeout);
     } catch (const LaunchTimeout&) {
       throw LaunchTimeout(make_reason("point.kernel_still_running", "Kernel {} was still running after {} ms.",
                                       launch.name(), timeout.count()));
     }
-    float milliseconds = 0;
-    cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
-    total += 1e6 * static_cast<double>(milliseconds);
+    total += cuda_.elapsed_ns(session_->begin.get(), session_->end.get());
   }
   return total;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
+#include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {

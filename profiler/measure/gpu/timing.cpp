@@ -2,10 +2,9 @@
 #include "profiler/measure/gpu/timing.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
-#include "profiler/measure/gpu/clock.h"
+#include "profiler/measure/gpu/kernel_runner.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -68,10 +67,10 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
         if (request.cache == CacheState::warm || parts[i].size() > 1 || host_time.count() > 0) {
           runner.enqueue_delay(enqueue_time * static_cast<std::int64_t>(parts[i].size()) + 2 * host_time);
         }
-        cuda.check(cuda.cuEventRecord(span.begin.get(), runner.stream()), "cuEventRecord");
+        cuda.record(span.begin.get(), runner.stream());
         for (PreparedLaunch& launch : parts[i]) launch.enqueue(cuda, runner.stream());
         if (i == 0 && request.spin.count() > 0) runner.enqueue_delay(request.spin);
-        cuda.check(cuda.cuEventRecord(span.end.get(), runner.stream()), "cuEventRecord");
+        cuda.record(span.end.get(), runner.stream());
       }
     }
     if (request.clock) runner.enqueue_clock_stamp(true);
@@ -79,9 +78,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
     const std::size_t used = static_cast<std::size_t>(repetitions) * parts.size();
     runner.wait(spans[used - 1].end.get(), request.timeout * static_cast<std::int64_t>(parts.size()));
     for (std::size_t i = 0; i < used; ++i) {
-      float milliseconds = 0;
-      cuda.check(cuda.elapsed_time(&milliseconds, spans[i].begin.get(), spans[i].end.get()), "cuEventElapsedTime");
-      samples[i % parts.size()].push_back(1e6 * static_cast<double>(milliseconds));
+      samples[i % parts.size()].push_back(cuda.elapsed_ns(spans[i].begin.get(), spans[i].end.get()));
     }
     taken += repetitions;
     if (taken >= request.max_samples || cancel.cancelled() || Clock::now() - start >= request.timeout) return result();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stubs for a build without CUDA's headers; every function fails with GpuError::Kind::not_built.
-#include "profiler/measure/gpu/doctor.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 

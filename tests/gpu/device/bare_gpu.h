@@ -49,11 +49,8 @@ class BareGpu {
   }
   [[nodiscard]] CounterCollector& counters() { return *counters_; }
 
-  /// Replaces the counter collector. Throws CuptiError.
-  void reset_counters(RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config) {
-    counters_.reset();  // only one collector can use the GPU's counters
-    counters_.emplace(cupti_, context_.get(), device_, limits_.compute_major, reuse);
-  }
+  /// Creates the counter collector. Throws CuptiError.
+  void reset_counters() { counters_.emplace(cupti_, context_.get(), device_, limits_.compute_major); }
 
   /// Counts launches from a cold L2, including their write-back.
   [[nodiscard]] std::map<std::string, std::vector<MetricValue>> count_cold(std::span<PreparedLaunch> launches) {

@@ -10,7 +10,6 @@
 
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
-#include "profiler/measure/gpu/doctor.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {

@@ -836,6 +836,14 @@ CUresult cuFuncGetName(const char** name, CUfunction function) {
   *name = reinterpret_cast<FakeFunction*>(function)->entry.c_str();
   return state();
 }
+CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t* offset, size_t* bytes) {
+  const std::int64_t parameters = Faults().number("parameters", -1);
+  if (parameters < 0) return CUDA_ERROR_NOT_SUPPORTED;
+  if (static_cast<std::int64_t>(index) >= parameters) return CUDA_ERROR_INVALID_VALUE;
+  *offset = 8 * index;
+  *bytes = 8;
+  return CUDA_SUCCESS;
+}
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
   switch (which) {
     case CU_FUNC_ATTRIBUTE_NUM_REGS:

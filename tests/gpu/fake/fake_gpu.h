@@ -49,6 +49,7 @@ namespace attnscope::fake {
 ///   gives-up=N            from the Nth launch of a kernel, it does not compute
 ///   dirty=BYTES           bytes that each launch leaves dirty in L2, besides 4096 bytes read and written in DRAM
 ///   range-dirty=BYTES     bytes that each counter range itself leaves dirty in L2
+///   parameters=N          kernels have N parameters of 8 bytes; otherwise unknown
 ///   local=BYTES           local memory per thread
 ///   compile-error=TEXT    sources whose name or compiler options contain TEXT do not compile
 ///   refuse-module=N       the driver rejects the first N cubins

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/driver/host_properties.h"
+#include "profiler/measure/gpu/driver/cupti.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

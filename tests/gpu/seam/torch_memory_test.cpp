@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/user/torch_memory.h"
+#include "profiler/measure/gpu/user/python_call.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
 #include "kernels/user/user_kernel.h"
@@ -72,6 +74,16 @@ class UserKernelTest : public ::testing::Test {
   fs::path source_;
   MeasureOptions options_;
 };
+
+TEST_F(UserKernelTest, ArgumentsMustMatchTheParameters) {
+  setenv("ATTNSCOPE_FAKE_GPU", "parameters=3", 1);
+  const PointRecord other_count = measure();
+  EXPECT_EQ(other_count.disposition, Disposition::compile_error);
+  EXPECT_EQ(other_count.reason.id, "compile.argument_count");
+  const auto listed = nlohmann::json::parse(testing::content(manifest_)).at("launches").at(0).at("arguments").size();
+  setenv("ATTNSCOPE_FAKE_GPU", ("parameters=" + std::to_string(listed)).c_str(), 1);
+  EXPECT_EQ(measure().reason.id, "compile.argument_bytes") << "integers have 4 bytes";
+}
 
 TEST_F(UserKernelTest, RecordsManifestAndSources) {
   write(source_.parent_path() / "mine.cuh", "// one\n#include \"deep/mine.cuh\"\n");

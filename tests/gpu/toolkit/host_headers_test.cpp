@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-defined sources that were written for nvcc, compiled with the real NVRTC.
-#include "profiler/measure/gpu/user/host_headers.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/measure/gpu/user/compiler_log.h"
+#include "profiler/measure/gpu/user/user_source.h"
 #include "user_source_fixture.h"
 
 namespace attnscope::gpu {

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <string>
 
-#include "profiler/measure/gpu/driver/child_process.h"
 #include "user_source_fixture.h"
 
 namespace attnscope::gpu {
@@ -138,7 +137,7 @@ TEST_F(NvccTest, ChildrenEndWhenCancelled) {
   EXPECT_FALSE(output.timed_out);
   EXPECT_EQ(english_text(Nvcc::find()->compile(launch_of("").source, {}, cancel).error()), "nvcc was cancelled.");
   const auto builder = KernelBuilder::open(folder_ / "cache").value();
-  EXPECT_EQ(builder->build("sm_90a", launch_of(""), false, cancel).report.error.id, "compile.cancelled");
+  EXPECT_EQ(builder->build("sm_90a", launch_of(""), cancel).report.error.id, "compile.cancelled");
   use_script("release 1", "exit 3");
   EXPECT_THAT(english_text(builder->build("sm_90a", launch_of("")).report.error), HasSubstr("exit code 3"))
       << "a cancelled build is no failure";

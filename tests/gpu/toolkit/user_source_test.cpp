@@ -183,49 +183,5 @@ TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx"));
 }
 
-TEST_F(UserSourceTest, ReadsParametersOfCompiledKernel) {
-  const auto builder = KernelBuilder::open(folder_ / "cache");
-  if (!builder) GTEST_SKIP() << builder.error().message();
-  write("kernel.cu",
-        "struct alignas(64) Map { char bytes[128]; };\n"
-        "extern \"C\" __global__ void own(int* x, int n, float f, const __grid_constant__ Map m, long long s) { *x = "
-        "n; }\n");
-  KernelLaunch launch;
-  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .user_source = source()};
-  const std::vector<Argument> right{BufferArgument{"q"}, std::int32_t{1}, 0.5F, TensorMapArgument{}, std::int64_t{1}};
-  const auto error = [&](std::vector<Argument> arguments) {
-    launch.arguments = std::move(arguments);
-    return english_text((*builder)->build("sm_90a", launch).report.error);
-  };
-  EXPECT_EQ(error(right), "");
-  EXPECT_THAT(error({right.begin(), right.end() - 1}), HasWords("own 5 4"));
-  std::vector<Argument> wide = right;
-  wide[1] = std::int64_t{1};
-  EXPECT_THAT(error(wide), HasWords("own 2 4 8"));
-  launch.arguments = right;
-  const std::string cubin = (*builder)->build("sm_90a", launch).cubin;
-  EXPECT_THAT(parameter_sizes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));
-  EXPECT_FALSE(parameter_sizes(cubin, "other"));
-  for (std::size_t length = 0; length < cubin.size(); length += 7) {  // a damaged file yields fewer parameters, or none
-    const auto bytes = parameter_sizes(std::string_view(cubin).substr(0, length), "own");
-    EXPECT_TRUE(!bytes || bytes->size() <= 5);
-  }
-}
-
-TEST(KernelParameters, ParsesPtx) {
-  const std::string ptx =
-      ".version 8.7\n.visible .entry own(\n.param .u64 .ptr .global .align 1 own_param_0,\n.param .b32 own_param_1,\n"
-      ".param .f32 own_param_2,\n.param .align 64 .b8 own_param_3[128]\n)\n{\n ret;\n}\n";
-  EXPECT_THAT(parameter_sizes(ptx, "own").value(), ElementsAre(8, 4, 4, 128));
-  const std::string odd =
-      "// .entry own(.param .u64 a)\n.visible .entry\town\n(.param\t.u64 a, // (first)\n.param .u8 b,\n"
-      "  .param .align 8 .b8 c[0x10] /* ) */\n)\n{}";
-  EXPECT_THAT(parameter_sizes(odd, "own").value(), ElementsAre(8, 1, 16));
-  EXPECT_FALSE(parameter_sizes(".entry own(.param .texref t)", "own"));
-  EXPECT_TRUE(parameter_sizes(".entry own()", "own").value().empty());
-  EXPECT_FALSE(parameter_sizes(ptx, "ow"));
-  EXPECT_FALSE(parameter_sizes("", "own"));
-}
-
 }  // namespace
 }  // namespace attnscope::gpu

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -17,6 +16,9 @@ namespace {
 namespace key = ceiling_key;
 using Method = CeilingLoad::Method;
 using Value = CeilingLoad::Value;
+
+constexpr const char* fp16_define = "ATTN_BF16=0";
+constexpr const char* bf16_define = "ATTN_BF16=1";
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
 /// A GPU at its power limit lowers its clock within tens of milliseconds. Shorter loads would be timed at a clock that
@@ -45,16 +47,19 @@ KernelLaunch make_ceiling_launch(std::string_view name, const char* file, const 
 }
 
 /// Memory sweep configuration: loads in flight per thread, threads per block, blocks per SM (0: one block per chunk),
-/// and whether accesses are streaming (evict-first).
+/// whether accesses are streaming (evict-first), and whether only copies use it.
 struct Sweep {
   int at_once;
   unsigned threads;
   unsigned blocks_per_sm;
   bool stream;
+  bool copy_only;
 };
-constexpr std::array sweeps{Sweep{4, 512, 4, false}, Sweep{4, 512, 4, true},  Sweep{8, 512, 2, false},
-                            Sweep{8, 512, 2, true},  Sweep{2, 1024, 2, true}, Sweep{4, 256, 0, false},
-                            Sweep{4, 256, 0, true},  Sweep{8, 256, 0, true},  Sweep{2, 512, 0, false}};
+constexpr std::array sweeps{
+    Sweep{4, 512, 4, false, false}, Sweep{4, 512, 4, true, false}, Sweep{8, 512, 2, false, false},
+    Sweep{8, 512, 2, true, false},  Sweep{2, 1024, 2, true, true}, Sweep{4, 256, 0, false, true},
+    Sweep{4, 256, 0, true, false},  Sweep{8, 256, 0, true, true},  Sweep{2, 512, 0, false, false}};
+
 /// Each half of the data buffer is a multiple of this, so that every sweep covers whole chunks.
 constexpr std::int64_t largest_chunk = std::int64_t{1} << 16;
 
@@ -74,32 +79,23 @@ CeilingLoad swept(const Setting& at, std::string_view name, const Sweep& sweep, 
                                         blocks, sweep.threads, std::move(arguments))};
 }
 
-template <std::size_t SweepIndex>
-CeilingLoad dram_read(const Setting& at, std::string_view name) {
+CeilingLoad dram_read(const Setting& at, const Sweep& sweep) {
   const std::int64_t bytes = at.buffers.data_bytes;
-  return swept(at, name, sweeps.at(SweepIndex), "attn_ceiling_read", {BufferArgument{"data"}, bytes},
+  return swept(at, key::dram_read, sweep, "attn_ceiling_read", {BufferArgument{"data"}, bytes},
                static_cast<double>(bytes));
 }
 
-template <std::size_t SweepIndex>
-CeilingLoad dram_write(const Setting& at, std::string_view name) {
+CeilingLoad dram_write(const Setting& at, const Sweep& sweep) {
   const std::int64_t bytes = at.buffers.data_bytes / 2;
-  return swept(at, name, sweeps.at(SweepIndex), "attn_ceiling_write", {BufferArgument{"data_half"}, bytes},
+  return swept(at, key::dram_write, sweep, "attn_ceiling_write", {BufferArgument{"data_half"}, bytes},
                static_cast<double>(bytes));
 }
 
 /// Counts bytes read plus bytes written.
-template <std::size_t SweepIndex>
-CeilingLoad dram_copy(const Setting& at, std::string_view name) {
+CeilingLoad dram_copy(const Setting& at, const Sweep& sweep) {
   const std::int64_t bytes = at.buffers.data_bytes / 2;
-  return swept(at, name, sweeps.at(SweepIndex), "attn_ceiling_copy",
+  return swept(at, key::dram_copy, sweep, "attn_ceiling_copy",
                {BufferArgument{"data_half"}, BufferArgument{"data"}, bytes}, 2.0 * static_cast<double>(bytes));
-}
-
-CeilingLoad driver_copy(const Setting& at, std::string_view name) {
-  CeilingLoad load = dram_copy<0>(at, name);
-  load.method = Method::driver_copy;
-  return load;
 }
 
 /// Reads `bytes` of data, one slice per SM. `shared` is passed to the kernel.
@@ -114,20 +110,13 @@ CeilingLoad slices(const Setting& at, std::string_view name, std::int64_t bytes,
                                         1024, {BufferArgument{"data"}, slice, std::int32_t{shared}})};
 }
 
-CeilingLoad l2_read(const Setting& at, std::string_view name) {
-  CeilingLoad load = slices(at, name, at.limits.l2_bytes / 8, false);
-  load.argument = 0;
-  load.milliseconds = 4;
-  return load;
-}
-
-CeilingLoad shared_memory(const Setting& at, std::string_view name) {
+CeilingLoad shared_memory(const Setting& at) {
   const unsigned blocks = 2 * at.sms();
-  return {.key = name,
+  return {.key = key::shared_memory_read,
           .amount = 16.0 * ceiling_loads_per_iteration * ceiling_shared_threads * blocks,
           .milliseconds = long_load_ms,
-          .launch = make_ceiling_launch(name, "ceilings/shared_memory.cuh", "attn_ceiling_shared", {}, blocks,
-                                        ceiling_shared_threads, {})};
+          .launch = make_ceiling_launch(key::shared_memory_read, "ceilings/shared_memory.cuh", "attn_ceiling_shared",
+                                        {}, blocks, ceiling_shared_threads, {})};
 }
 
 CeilingLoad arithmetic(const Setting& at, std::string_view name, const char* entry, double operations) {
@@ -138,52 +127,40 @@ CeilingLoad arithmetic(const Setting& at, std::string_view name, const char* ent
           .milliseconds = long_load_ms,
           .launch = make_ceiling_launch(name, "ceilings/arithmetic.cuh", entry, {}, blocks, threads, {})};
 }
-CeilingLoad fma(const Setting& at, std::string_view name) {
-  return arithmetic(at, name, "attn_ceiling_fma", 2);
-}
-CeilingLoad exp2_load(const Setting& at, std::string_view name) {
-  return arithmetic(at, name, "attn_ceiling_exp2", 1);
-}
-
-std::vector<std::string> dtype_defines(bool bf16) {
-  return {bf16 ? "ATTN_BF16=1" : "ATTN_BF16=0"};
-}
-
-template <bool Bf16>
-CeilingLoad mma(const Setting& at, std::string_view name) {
+CeilingLoad mma(const Setting& at, std::string_view name, const char* dtype_define) {
   const unsigned blocks = 2 * at.sms();
   constexpr unsigned threads = 256;
   constexpr unsigned warps = threads / 32;
-  return {.key = name,
-          .amount = 2.0 * 16 * 8 * 16 * mma_products * warps * blocks,
-          .milliseconds = long_load_ms,
-          .launch = make_ceiling_launch(name, "ceilings/mma.cuh", "attn_ceiling_mma", dtype_defines(Bf16), blocks,
-                                        threads, {})};
+  return {
+      .key = name,
+      .amount = 2.0 * 16 * 8 * 16 * mma_products * warps * blocks,
+      .milliseconds = long_load_ms,
+      .launch = make_ceiling_launch(name, "ceilings/mma.cuh", "attn_ceiling_mma", {dtype_define}, blocks, threads, {})};
 }
 
-template <DType Of>
-CeilingLoad wgmma(const Setting& at, std::string_view name) {
+CeilingLoad wgmma(const Setting& at, std::string_view name, DType dtype) {
   constexpr unsigned threads = wgmma_threads;
   constexpr unsigned warpgroups = threads / 128;
+  std::vector<std::string> defines{output_dtype(dtype) == DType::bf16 ? bf16_define : fp16_define};
+  if (dtype == DType::fp8) defines.emplace_back("ATTN_FP8=1");
   CeilingLoad load{
       .key = name,
-      .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * relative_throughput(Of) * warpgroups * at.sms(),
+      .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * relative_throughput(dtype) * warpgroups * at.sms(),
       .milliseconds = long_load_ms,
-      .launch = make_ceiling_launch(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma",
-                                    dtype_defines(output_dtype(Of) == DType::bf16), at.sms(), threads, {})};
-  if (Of == DType::fp8) load.launch.source.defines.emplace_back("ATTN_FP8=1");
+      .launch = make_ceiling_launch(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma", std::move(defines), at.sms(),
+                                    threads, {})};
   load.launch.dynamic_shared_bytes = wgmma_shared_bytes;
   return load;
 }
 
-CeilingLoad empty_launches(const Setting&, std::string_view name) {
-  CeilingLoad load{
-      .key = name,
-      .method = Method::launches,
-      .value = Value::each,
-      .amount = 1,
-      .iterations = 256,
-      .launch = make_ceiling_launch(name, "ceilings/latency.cuh", "attn_ceiling_nothing", {"ATTN_LEVEL=2"}, 1, 32, {})};
+CeilingLoad empty_launches() {
+  CeilingLoad load{.key = key::launch_overhead,
+                   .method = Method::launches,
+                   .value = Value::each,
+                   .amount = 1,
+                   .iterations = 256,
+                   .launch = make_ceiling_launch(key::launch_overhead, "ceilings/latency.cuh", "attn_ceiling_nothing",
+                                                 {"ATTN_LEVEL=2"}, 1, 32, {})};
   load.launch.arguments.clear();
   return load;
 }
@@ -197,79 +174,6 @@ CeilingLoad chase(std::string_view name, const char* level, const char* ring, st
               name, "ceilings/latency.cuh", "attn_ceiling_chase", {level}, 1, 1,
               {BufferArgument{ring}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}, std::int32_t{0}})};
 }
-CeilingLoad chase_shared_memory(const Setting&, std::string_view name) {
-  return chase(name, "ATTN_LEVEL=0", "ring_l1", l1_ring_bytes);
-}
-CeilingLoad chase_l1(const Setting&, std::string_view name) {
-  return chase(name, "ATTN_LEVEL=1", "ring_l1", l1_ring_bytes);
-}
-/// Goes around the ring twice; the first time fills L2.
-CeilingLoad chase_l2(const Setting& at, std::string_view name) {
-  CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_l2", at.buffers.l2_ring_bytes);
-  load.iterations = (1 << ring_bits(at.buffers.l2_ring_bytes)) / ceiling_loads_per_iteration;
-  return load;
-}
-/// Visits each line once; a second visit would hit in L2.
-CeilingLoad chase_dram(const Setting& at, std::string_view name) {
-  CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_dram", at.buffers.ring_bytes);
-  load.iterations = std::min(512, (1 << ring_bits(at.buffers.ring_bytes)) / ceiling_loads_per_iteration);
-  load.warm = false;
-  load.cold = true;
-  return load;
-}
-
-bool always(const DeviceLimits&) {
-  return true;
-}
-/// wgmma exists only on compute capability 9.0.
-bool has_wgmma(const DeviceLimits& limits) {
-  return limits.compute_major == 9;
-}
-
-struct Line {
-  std::string_view name;
-  bool (*runs_on)(const DeviceLimits&);
-  CeilingLoad (*make)(const Setting&, std::string_view);
-};
-constexpr std::array lines{
-    Line{key::dram_read, always, dram_read<0>},
-    Line{key::dram_read, always, dram_read<1>},
-    Line{key::dram_read, always, dram_read<2>},
-    Line{key::dram_read, always, dram_read<3>},
-    Line{key::dram_read, always, dram_read<6>},
-    Line{key::dram_read, always, dram_read<8>},
-    Line{key::dram_write, always, dram_write<0>},
-    Line{key::dram_write, always, dram_write<1>},
-    Line{key::dram_write, always, dram_write<2>},
-    Line{key::dram_write, always, dram_write<3>},
-    Line{key::dram_write, always, dram_write<6>},
-    Line{key::dram_write, always, dram_write<8>},
-    Line{key::dram_copy, always, dram_copy<0>},
-    Line{key::dram_copy, always, dram_copy<1>},
-    Line{key::dram_copy, always, dram_copy<2>},
-    Line{key::dram_copy, always, dram_copy<3>},
-    Line{key::dram_copy, always, dram_copy<4>},
-    Line{key::dram_copy, always, dram_copy<5>},
-    Line{key::dram_copy, always, dram_copy<6>},
-    Line{key::dram_copy, always, dram_copy<7>},
-    Line{key::dram_copy, always, dram_copy<8>},
-    Line{key::dram_copy_driver, always, driver_copy},
-    Line{key::l2_read, always, l2_read},
-    Line{key::shared_memory_read, always, shared_memory},
-    Line{key::mma_fp16, always, mma<false>},
-    Line{key::mma_bf16, always, mma<true>},
-    Line{key::wgmma_fp16, has_wgmma, wgmma<DType::fp16>},
-    Line{key::wgmma_bf16, has_wgmma, wgmma<DType::bf16>},
-    Line{key::wgmma_fp8, has_wgmma, wgmma<DType::fp8>},
-    Line{key::fma_fp32, always, fma},
-    Line{key::exp2_fp32, always, exp2_load},
-    Line{key::launch_overhead, always, empty_launches},
-    Line{key::latency_shared_memory, always, chase_shared_memory},
-    Line{key::latency_l1, always, chase_l1},
-    Line{key::latency_l2, always, chase_l2},
-    Line{key::latency_dram, always, chase_dram},
-};
-
 /// Sizes relative to the nominal L2 size; denser where misses begin.
 constexpr std::array curve_sizes{0.1,  0.15, 0.2, 0.25, 0.3, 0.35, 0.4,  0.45, 0.5, 0.55, 0.6,
                                  0.65, 0.7,  0.8, 0.9,  1.0, 1.1,  1.25, 1.5,  2.0, 3.0};
@@ -301,15 +205,44 @@ std::int64_t min_free_bytes_for_ceilings(const DeviceLimits& limits) {
 }
 
 std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const CeilingBuffers& buffers) {
-  const Setting setting{limits, buffers};
+  const Setting at{limits, buffers};
   std::vector<CeilingLoad> loads;
-  for (const Line& line : lines) {
-    if (line.runs_on(limits)) loads.push_back(line.make(setting, line.name));
+  for (const auto make : {dram_read, dram_write, dram_copy}) {
+    for (const Sweep& sweep : sweeps) {
+      if (make == dram_copy || !sweep.copy_only) loads.push_back(make(at, sweep));
+    }
   }
+  CeilingLoad& by_driver = loads.emplace_back(dram_copy(at, sweeps.front()));
+  by_driver.key = key::dram_copy_driver;
+  by_driver.method = Method::driver_copy;
+  CeilingLoad& from_l2 = loads.emplace_back(slices(at, key::l2_read, limits.l2_bytes / 8, false));
+  from_l2.argument = 0;
+  from_l2.milliseconds = 4;
+  loads.push_back(shared_memory(at));
+  loads.push_back(mma(at, key::mma_fp16, fp16_define));
+  loads.push_back(mma(at, key::mma_bf16, bf16_define));
+  if (limits.compute_major == 9) {  // wgmma exists only on compute capability 9.0
+    loads.push_back(wgmma(at, key::wgmma_fp16, DType::fp16));
+    loads.push_back(wgmma(at, key::wgmma_bf16, DType::bf16));
+    loads.push_back(wgmma(at, key::wgmma_fp8, DType::fp8));
+  }
+  loads.push_back(arithmetic(at, key::fma_fp32, "attn_ceiling_fma", 2));
+  loads.push_back(arithmetic(at, key::exp2_fp32, "attn_ceiling_exp2", 1));
+  loads.push_back(empty_launches());
+  loads.push_back(chase(key::latency_shared_memory, "ATTN_LEVEL=0", "ring_l1", l1_ring_bytes));
+  loads.push_back(chase(key::latency_l1, "ATTN_LEVEL=1", "ring_l1", l1_ring_bytes));
+  // Goes around the ring twice; the first time fills L2.
+  CeilingLoad& l2 = loads.emplace_back(chase(key::latency_l2, "ATTN_LEVEL=2", "ring_l2", buffers.l2_ring_bytes));
+  l2.iterations = (1 << ring_bits(buffers.l2_ring_bytes)) / ceiling_loads_per_iteration;
+  // Visits each line once; a second visit would hit in L2.
+  CeilingLoad& dram = loads.emplace_back(chase(key::latency_dram, "ATTN_LEVEL=2", "ring_dram", buffers.ring_bytes));
+  dram.iterations = std::min(512, (1 << ring_bits(buffers.ring_bytes)) / ceiling_loads_per_iteration);
+  dram.warm = false;
+  dram.cold = true;
   for (const double size : curve_sizes) {
     const auto bytes = static_cast<std::int64_t>(size * static_cast<double>(limits.l2_bytes));
-    loads.push_back(slices(setting, key::l2_shared_read, bytes, true));
-    loads.push_back(slices(setting, key::l2_private_read, bytes, false));
+    loads.push_back(slices(at, key::l2_shared_read, bytes, true));
+    loads.push_back(slices(at, key::l2_private_read, bytes, false));
   }
   return loads;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "profiler/plan/text.h"
@@ -104,55 +105,33 @@ bool CounterHost::has_metric(const std::string& metric) const {
 
 std::vector<std::string> CounterHost::similar_names(std::string_view metric) const {
   const CounterConfig object = make_host_object();
-  const std::size_t dot = metric.find('.');
-  const std::string base(metric.substr(0, dot));
-  const std::string rollup(dot == std::string_view::npos ? std::string_view{} : metric.substr(dot));
-
-  std::vector<std::string> full_names;
-  const auto add_rollups = [&](CUpti_MetricType type, const std::string& name) {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetSubMetrics_Params, sub);
-    sub.pHostObject = object.object_;
-    sub.metricType = type;
-    sub.pMetricName = name.c_str();
-    if (cupti_.cuptiProfilerHostGetSubMetrics(&sub) != CUPTI_SUCCESS) return;
-    for (std::size_t i = 0; i < sub.numOfSubmetrics; ++i) full_names.push_back(name + sub.ppSubMetrics[i]);
-  };
-
-  std::vector<std::pair<std::string, CUpti_MetricType>> bases;
+  std::map<std::string, CUpti_MetricType, std::less<>> types;
+  std::vector<std::string> names;
   for (const CUpti_MetricType type : metric_types) {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics_Params, list);
     list.pHostObject = object.object_;
     list.metricType = type;
     if (cupti_.cuptiProfilerHostGetBaseMetrics(&list) != CUPTI_SUCCESS) continue;
-    for (std::size_t i = 0; i < list.numMetrics; ++i) bases.emplace_back(list.ppMetricNames[i], type);
-  }
-  const auto exact = std::ranges::find(bases, base, &std::pair<std::string, CUpti_MetricType>::first);
-  if (exact != bases.end()) {
-    add_rollups(exact->second, base);
-    if (rollup.empty()) {
-      full_names.resize(std::min<std::size_t>(full_names.size(), 3));
-      return full_names;
-    }
-    return closest_matches(metric, full_names);
-  }
-
-  std::vector<std::string> names;
-  names.reserve(bases.size());
-  for (const auto& [name, type] : bases) names.push_back(name);
-  std::vector<std::string> suggestions;
-  for (const std::string& name : closest_matches(base, names)) {
-    const auto found = std::ranges::find(bases, name, &std::pair<std::string, CUpti_MetricType>::first);
-    full_names.clear();
-    add_rollups(found->second, name);
-    // Prefer the requested rollup; otherwise take the first.
-    const auto same = std::ranges::find(full_names, name + rollup);
-    if (same != full_names.end()) {
-      suggestions.push_back(*same);
-    } else if (!full_names.empty()) {
-      suggestions.push_back(full_names.front());
+    for (std::size_t i = 0; i < list.numMetrics; ++i) {
+      types.emplace(list.ppMetricNames[i], type);
+      names.emplace_back(list.ppMetricNames[i]);
     }
   }
-  return suggestions;
+  const std::string base(metric.substr(0, metric.find('.')));
+  const bool is_known = types.contains(base);
+  std::vector<std::string> full_names;
+  for (const std::string& name : is_known ? std::vector{base} : closest_matches(base, names)) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetSubMetrics_Params, sub);
+    sub.pHostObject = object.object_;
+    sub.metricType = types.at(name);
+    sub.pMetricName = name.c_str();
+    if (cupti_.cuptiProfilerHostGetSubMetrics(&sub) != CUPTI_SUCCESS) continue;
+    for (std::size_t i = 0; i < sub.numOfSubmetrics; ++i) full_names.push_back(name + sub.ppSubMetrics[i]);
+  }
+  const bool has_rollup = base.size() < metric.size();
+  if (has_rollup) return closest_matches(metric, full_names);
+  full_names.resize(std::min<std::size_t>(full_names.size(), 3));
+  return full_names;
 }
 
 std::string CounterHost::unit(const std::string& metric) const {

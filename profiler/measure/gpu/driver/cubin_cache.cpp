@@ -98,12 +98,4 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
                     json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-void CubinCache::erase(const CubinKey& key) const {
-  if (folder_.empty()) return;
-  const fs::path stem = folder_ / key.digest();
-  std::error_code ignored;
-  fs::remove(fs::path(stem).replace_extension(".json"), ignored);
-  fs::remove(fs::path(stem).replace_extension(".cubin"), ignored);
-}
-
 }  // namespace attnscope::gpu

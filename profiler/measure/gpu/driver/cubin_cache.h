@@ -35,7 +35,6 @@ class CubinCache {
   [[nodiscard]] std::optional<Compiled> find(const CubinKey&) const;
   /// Returns false on a write error.
   bool store(const CubinKey&, const Compiled&) const;
-  void erase(const CubinKey&) const;
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 

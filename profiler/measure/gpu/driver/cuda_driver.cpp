@@ -38,6 +38,7 @@ Result<CudaApi, LibraryError> CudaApi::load() {
   }
   bind(api.elapsed_time, "cuEventElapsedTime");
   (void)library->bind(api.encode_tensor_map, "cuTensorMapEncodeTiled");
+  (void)library->bind(api.parameter_info, "cuFuncGetParamInfo");
   if (!missing.empty()) {
     return Failure{LibraryError{
         make_message("NVIDIA driver {}: missing function {} (older than CUDA 11.4).", api.path.string(), missing)}};

@@ -101,6 +101,7 @@ struct CudaApi {
   decltype(&::cuEventElapsedTime) elapsed_time = nullptr;  ///< Version 1, which every driver has.
   /// Null if the driver does not support tensor maps.
   decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;
+  decltype(&::cuFuncGetParamInfo) parameter_info = nullptr;  ///< Null if the driver is older than CUDA 12.4.
   std::filesystem::path path;
 
   /// The error is one sentence.
@@ -110,6 +111,32 @@ struct CudaApi {
   [[nodiscard]] std::string describe(CUresult result) const;
   /// Throws DriverError unless `result` is success.
   void check(CUresult result, const char* call) const;
+  // These throw DriverError. Sizes are in bytes.
+  void record(CUevent event, CUstream stream) const {
+    check(cuEventRecord(event, stream), "cuEventRecord");
+  }
+  void fill(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream stream) const {
+    check(cuMemsetD8Async(target, value, bytes, stream), "cuMemsetD8Async");
+  }
+  void copy_to_host(void* target, CUdeviceptr source, std::size_t bytes) const {
+    check(cuMemcpyDtoH(target, source, bytes), "cuMemcpyDtoH");
+  }
+  void copy_to_device(CUdeviceptr target, const void* source, std::size_t bytes, CUstream stream) const {
+    check(cuMemcpyHtoDAsync(target, source, bytes, stream), "cuMemcpyHtoDAsync");
+  }
+  void copy_on_device(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream stream) const {
+    check(cuMemcpyDtoDAsync(target, source, bytes, stream), "cuMemcpyDtoDAsync");
+  }
+  [[nodiscard]] double elapsed_ns(CUevent begin, CUevent end) const {
+    float milliseconds = 0;
+    check(elapsed_time(&milliseconds, begin, end), "cuEventElapsedTime");
+    return 1e6 * static_cast<double>(milliseconds);
+  }
+  [[nodiscard]] int attribute(CUfunction_attribute which, CUfunction function) const {
+    int value = 0;
+    check(cuFuncGetAttribute(&value, which, function), "cuFuncGetAttribute");
+    return value;
+  }
 };
 
 class DriverError : public std::runtime_error {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/driver/cuda_graph.h"
-
-#include <cxxabi.h>
+#include "profiler/measure/gpu/user/kernel_entry.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
-#include <memory>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -16,29 +12,6 @@ namespace attnscope::gpu {
 namespace {
 
 using Graph = UniqueHandle<CUgraph, &CudaApi::cuGraphDestroy>;
-
-/// "ns::kernel" for "void (anonymous namespace)::ns::kernel<int>(float*)".
-std::string short_name(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0 || demangled == nullptr) return symbol;
-  std::string_view name = demangled.get();
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  constexpr std::string_view anonymous = "(anonymous namespace)::";
-  std::string plain;
-  while (!name.empty() && name.front() != '<') {
-    if (name.starts_with(anonymous)) {
-      name.remove_prefix(anonymous.size());
-    } else if (name.front() == '(') {
-      break;
-    } else {
-      plain += name.front();
-      name.remove_prefix(1);
-    }
-  }
-  return plain;
-}
 
 /// Name of a node that launches no kernel; empty if it does no work.
 std::string_view work_name(CUgraphNodeType type) {
@@ -103,7 +76,7 @@ std::vector<GraphKernel> graph_kernels(const CudaApi& cuda, CUgraph graph, std::
     GraphKernel kernel;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
       kernel = kernel_of(cuda, node);
-      kernel.name = short_name(kernel.symbol);
+      kernel.name = short_kernel_name(kernel.symbol);
     } else if (const std::string_view work = work_name(type); !work.empty()) {
       kernel.name = work;
       kernel.nodes = {node};

@@ -4,15 +4,13 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
+#include <fstream>
+#include <sstream>
 
 #include "profiler/measure/gpu/driver/dynamic_library.h"
-#include "profiler/measure/gpu/driver/host_properties.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -39,6 +37,17 @@ Message second_cupti_error() {
                         other, wanted.string());
   }
   return {};
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+bool contains(const std::string& text, const char* what) {
+  return text.find(what) != std::string::npos;
 }
 
 }  // namespace
@@ -100,81 +109,88 @@ void CuptiApi::check(CUptiResult result, const char* call) const {
     throw CuptiError(result, Message::verbatim(fmt::format("{}: {}", call, describe(result))));
 }
 
+HostProperties host_properties(const std::filesystem::path& root) {
+  HostProperties machine;
+  const std::string version = read_text(root / "proc/version");
+  machine.wsl = contains(version, "microsoft") || contains(version, "Microsoft");
+  std::error_code ignored;
+  const std::string cgroup = read_text(root / "proc/1/cgroup");
+  machine.container = std::filesystem::exists(root / ".dockerenv", ignored) ||
+                      std::filesystem::exists(root / "run/.containerenv", ignored) || contains(cgroup, "docker") ||
+                      contains(cgroup, "kubepods") || contains(cgroup, "containerd") || contains(cgroup, "libpod");
+  machine.counters_admin_only = contains(read_text(root / "proc/driver/nvidia/params"), "RmProfilingAdminOnly: 1");
+  return machine;
+}
+
+Message counter_permission_fix(const HostProperties& machine) {
+  if (machine.wsl)
+    return "On Windows, open NVIDIA Control Panel > Desktop > Enable Developer Settings, then Developer > Manage GPU "
+           "Performance Counters > Allow access to all users, and restart WSL.";
+  if (machine.container)
+    return "Start the container with --cap-add=SYS_ADMIN, or load the host's driver with "
+           "NVreg_RestrictProfilingToAdminUsers=0; root in the container does not suffice.";
+  return make_reason("counters.permission_fix",
+                     "Run as root, or put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into "
+                     "/etc/modprobe.d/nvidia-profiling.conf and reboot.");
+}
+
 CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
   const HostProperties machine = host_properties();
-  const auto answer = [&](CounterState state, const Message& meaning, Message fix) {
-    return CounterAvailability{state, make_reason(meaning.id, "{} [{}]", meaning, error.message()), std::move(fix)};
+  const auto answer = [&](CounterState state, std::string_view id, std::string_view meaning, Message fix) {
+    return CounterAvailability{state, make_reason(id, "{} [{}]", meaning, error.message()), std::move(fix)};
   };
+  using enum CounterState;
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      if (machine.counters_admin_only) {
-        return answer(
-            CounterState::not_permitted,
-            make_reason("counters.admin_only", "The driver restricts GPU performance counters to administrators."),
-            counter_permission_fix(machine));
-      }
-      return answer(CounterState::not_permitted,
-                    make_reason("counters.no_permission", "No permission to read GPU performance counters."),
-                    counter_permission_fix(machine));
+      return machine.counters_admin_only
+                 ? answer(not_permitted, "counters.admin_only",
+                          "The driver restricts GPU performance counters to administrators.",
+                          counter_permission_fix(machine))
+                 : answer(not_permitted, "counters.no_permission", "No permission to read GPU performance counters.",
+                          counter_permission_fix(machine));
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return answer(
-          CounterState::not_permitted,
-          make_reason("counters.hypervisor",
-                      "The hypervisor does not allow this virtual GPU to read performance counters."),
+          not_permitted, "counters.hypervisor",
+          "The hypervisor does not allow this virtual GPU to read performance counters.",
           "Ask the host's administrator to enable profiling for this vGPU (plugin parameter enable_profiling=1).");
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-      return answer(CounterState::unsupported,
-                    make_reason("counters.virtual_gpu", "This type of virtual GPU has no performance counters."),
+      return answer(unsupported, "counters.virtual_gpu", "This type of virtual GPU has no performance counters.",
                     "Use GPU passthrough or a vGPU type with profiling.");
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-      return answer(CounterState::unsupported,
-                    make_reason("counters.mig", "This MIG instance has no access to performance counters."),
+      return answer(unsupported, "counters.mig", "This MIG instance has no access to performance counters.",
                     "Use a MIG instance that spans the GPU, or turn MIG off (nvidia-smi -mig 0, as root).");
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
-      return answer(CounterState::unsupported,
-                    make_reason("counters.wsl", "This GPU's counters cannot be read under WSL2."),
+      return answer(unsupported, "counters.wsl", "This GPU's counters cannot be read under WSL2.",
                     "Update the Windows driver, or measure on Linux.");
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-      return answer(CounterState::unsupported,
-                    make_reason("counters.confidential", "Confidential computing disables performance counters."),
+      return answer(unsupported, "counters.confidential", "Confidential computing disables performance counters.",
                     "Turn confidential computing off, or set the GPU to its developer-tools mode.");
     case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_NOT_SUPPORTED:
-      return answer(
-          CounterState::unsupported,
-          make_reason("counters.not_offered", "This GPU or its configuration does not support performance counters."),
-          {});
+      return answer(unsupported, "counters.not_offered",
+                    "This GPU or its configuration does not support performance counters.", {});
     case CUPTI_ERROR_HARDWARE_BUSY:
-      if (machine.mps)
-        return answer(CounterState::busy,
-                      make_reason("counters.busy", "Another process is using the GPU's performance counters."),
-                      "Stop other profilers (ncu, DCGM), and measure outside MPS.");
-      return answer(CounterState::busy,
-                    make_reason("counters.busy", "Another process is using the GPU's performance counters."),
-                    "Stop other profilers on this GPU (ncu, Nsight, DCGM: dcgmi profile --pause).");
+      return answer(busy, "counters.busy", "Another process is using the GPU's performance counters.",
+                    "Stop other profilers on this GPU (ncu, Nsight, DCGM: dcgmi profile --pause), and measure outside "
+                    "MPS.");
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
     case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
-      return answer(
-          CounterState::busy,
-          make_reason("counters.another_tool", "Another tool in this process is using CUPTI (only one is allowed)."),
-          "Run without ncu, nsys, compute-sanitizer or an injected profiler (CUDA_INJECTION64_PATH).");
+      return answer(busy, "counters.another_tool", "Another tool in this process is using CUPTI (only one is allowed).",
+                    "Run without ncu, nsys, compute-sanitizer or an injected profiler (CUDA_INJECTION64_PATH).");
     case CUPTI_ERROR_INVALID_PARAMETER:
     case CUPTI_ERROR_NOT_COMPATIBLE:
     case CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE:
     case CUPTI_ERROR_API_NOT_IMPLEMENTED:
-      return answer(CounterState::unsupported,
-                    make_reason("counters.mismatch", "CUPTI {} is incompatible with the installed driver (CUDA {}).",
-                                cupti.version, driver_version),
-                    "Install CUPTI from a CUDA toolkit that is not newer than the driver.");
-    default: {
-      const Message meaning =
-          make_reason("counters.not_started", "CUPTI {} failed to initialize with this driver (CUDA {}).",
-                      cupti.version, driver_version);
-      if (machine.mps)
-        return answer(CounterState::unsupported, meaning, "Measure outside MPS (unset CUDA_MPS_PIPE_DIRECTORY).");
-      return answer(CounterState::unsupported, meaning, "Check that the versions of CUPTI and the driver match.");
-    }
+      return answer(
+          unsupported, "counters.mismatch",
+          fmt::format("CUPTI {} is incompatible with the installed driver (CUDA {}).", cupti.version, driver_version),
+          "Install CUPTI from a CUDA toolkit that is not newer than the driver.");
+    default:
+      return answer(
+          unsupported, "counters.not_started",
+          fmt::format("CUPTI {} failed to initialize with this driver (CUDA {}).", cupti.version, driver_version),
+          "Check that the versions of CUPTI and the driver match, and measure outside MPS.");
   }
 }
 

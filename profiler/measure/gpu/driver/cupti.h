@@ -92,4 +92,15 @@ class CuptiError : public std::runtime_error {
 [[nodiscard]] CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti,
                                           const std::string& driver_version);
 
+struct HostProperties {
+  bool wsl = false;                  ///< Windows Subsystem for Linux
+  bool container = false;            ///< Docker, Podman, Kubernetes, ...
+  bool counters_admin_only = false;  ///< The driver's RmProfilingAdminOnly is 1.
+};
+/// Reads /proc and the environment; tests pass another `root`.
+[[nodiscard]] HostProperties host_properties(const std::filesystem::path& root = "/");
+
+/// How to get permission for performance counters on this host; one sentence.
+[[nodiscard]] Message counter_permission_fix(const HostProperties&);
+
 }  // namespace attnscope::gpu

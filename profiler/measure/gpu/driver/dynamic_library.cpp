@@ -5,7 +5,6 @@
 #include <link.h>
 
 #include <cstdlib>
-#include <optional>
 
 #include "profiler/plan/text.h"
 

@@ -5,18 +5,23 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <thread>
 
 #include "kernels/files/regular_file.h"
-#include "profiler/measure/gpu/driver/child_process.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
-#include "profiler/measure/gpu/driver/scratch_folder.h"
-#include "profiler/measure/gpu/user/compiler_log.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
 
@@ -62,7 +67,80 @@ fs::path nvcc_path() {
   return {};
 }
 
+constexpr std::size_t max_output_bytes = std::size_t{1} << 20U;
+constexpr std::array<std::string_view, 6> dropped_variables{"TMPDIR", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+                                                            "CPATH",  "C_INCLUDE_PATH",     "CPLUS_INCLUDE_PATH"};
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (std::string& each : strings) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Returns the errno of a failed start, or 0. `output`: file for both outputs of the child.
+int start(std::vector<std::string> arguments, const fs::path& temporary, const fs::path& output, pid_t& child) {
+  std::vector<std::string> environment{"TMPDIR=" + temporary.string()};
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view variable = *each;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    if (std::ranges::find(dropped_variables, name) == dropped_variables.end()) environment.emplace_back(variable);
+  }
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
+                                     S_IRUSR | S_IWUSR);
+  ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a timeout kills the whole group
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  const int failed = ::posix_spawn(&child, arguments.front().c_str(), &files, &attributes,
+                                   pointers_to(arguments).data(), pointers_to(environment).data());
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  return failed;
+}
+
+Message no_scratch_folder() {
+  return make_reason("compile.no_temporary_folder",
+                     "nvcc needs a temporary folder, which cannot be created or written (set TMPDIR to a writable "
+                     "folder).");
+}
+
 }  // namespace
+
+ChildOutput run_child(const std::vector<std::string>& arguments, const fs::path& temporary,
+                      std::chrono::milliseconds limit, const CancelToken& cancel) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  const fs::path output = temporary / "output.txt";
+  ChildOutput result;
+  pid_t child = -1;
+  if (const int failed = start(arguments, temporary, output, child); failed != 0) {
+    result.text = std::strerror(failed);
+    return result;
+  }
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0) {
+    result.cancelled = cancel.cancelled();
+    result.timed_out = !result.cancelled && std::chrono::steady_clock::now() >= until;
+    if (result.cancelled || result.timed_out) {
+      ::kill(-child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (ended == child && WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  std::ifstream in(output, std::ios::binary);
+  result.text.resize(max_output_bytes);
+  in.read(result.text.data(), static_cast<std::streamsize>(max_output_bytes));
+  result.text.resize(static_cast<std::size_t>(in.gcount()));
+  return result;
+}
 
 bool needs_nvcc(const KernelSource& source) {
   const auto& user = source.user_source;
@@ -77,9 +155,9 @@ Result<Nvcc, Message> Nvcc::find() {
                                "nvcc was not found (install the compiler of the CUDA toolkit, or set ATTNSCOPE_NVCC to "
                                "its path).")};
   }
-  std::error_code error;
-  const ChildOutput answer =
-      run_child({nvcc.path_.string(), "--version"}, fs::temp_directory_path(error), std::chrono::minutes(1));
+  const ScratchFolder folder;
+  if (folder.path().empty()) return Failure{no_scratch_folder()};
+  const ChildOutput answer = run_child({nvcc.path_.string(), "--version"}, folder.path(), std::chrono::minutes(1));
   if (answer.exit_code != 0) {
     return Failure{make_reason("compile.nvcc_failed",
                                "{} --version failed: {} (set ATTNSCOPE_NVCC to the path of nvcc).", nvcc.path_.string(),
@@ -92,10 +170,7 @@ Result<Nvcc, Message> Nvcc::find() {
 Result<Compiled, Message> Nvcc::compile(const KernelSource& source, const std::vector<std::string>& options,
                                         const CancelToken& cancel) const {
   const ScratchFolder folder;
-  const Failure no_folder{make_reason("compile.no_temporary_folder",
-                                      "nvcc needs a temporary folder, which cannot be created or written (set TMPDIR "
-                                      "to a writable folder).")};
-  if (folder.path().empty()) return no_folder;
+  if (folder.path().empty()) return Failure{no_scratch_folder()};
   std::error_code error;
   const fs::path file = fs::absolute(source.user_source->file, error);
   const fs::path cubin = folder.path() / "kernel.cubin";
@@ -104,7 +179,7 @@ Result<Compiled, Message> Nvcc::compile(const KernelSource& source, const std::v
   if (instance) {
     std::ofstream out(input);
     out << instance_text(file, instantiated_entry(source)) << std::flush;
-    if (!out) return no_folder;
+    if (!out) return Failure{no_scratch_folder()};
   }
   std::vector<std::string> arguments{path_.string(), "-cubin", "-o", cubin.string()};
   arguments.insert(arguments.end(), options.begin(), options.end());

@@ -12,9 +12,6 @@
 #include "kernels/embedded_sources.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/driver/nvcc.h"
-#include "profiler/measure/gpu/driver/scratch_folder.h"
-#include "profiler/measure/gpu/user/compiler_log.h"
-#include "profiler/measure/gpu/user/host_headers.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
 
@@ -127,19 +124,15 @@ Message Nvrtc::unsupported_reason(std::string_view arch) const {
   if (!number)
     return make_reason("compile.no_arch", "'{}' is not an architecture (use a name like sm_80 or sm_90a).", arch);
   int count = 0;
+  std::vector<int> known;
   const char* call = "nvrtcGetNumSupportedArchs";
   nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
-  constexpr int most = 10'000;
-  std::vector<int> known(static_cast<std::size_t>(std::clamp(count, 0, most)));
-  if (result == NVRTC_SUCCESS && count == std::ssize(known)) {
+  if (result == NVRTC_SUCCESS) {
+    known.resize(static_cast<std::size_t>(std::max(count, 0)));
     call = "nvrtcGetSupportedArchs";
     result = api_.nvrtcGetSupportedArchs(known.data());
   }
-  if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
-    if (result == NVRTC_SUCCESS) {
-      return make_reason("compile.archs_unknown", "NVRTC {} cannot list its architectures: {}.", version_,
-                         make_reason("compile.arch_count", "invalid count"));
-    }
+  if (result != NVRTC_SUCCESS) {
     return make_reason("compile.archs_unknown", "NVRTC {} cannot list its architectures: {}.", version_,
                        failed(call, api_.nvrtcGetErrorString(result)));
   }

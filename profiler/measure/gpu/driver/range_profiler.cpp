@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,8 +85,8 @@ std::vector<double> whole(std::vector<double> values, const CounterConfig& confi
 
 }  // namespace
 
-RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse)
-    : cupti_(cupti), context_(context), host_(open_host(cupti, context, device)), reuse_(reuse) {
+RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device)
+    : cupti_(cupti), context_(context), host_(open_host(cupti, context, device)) {
   enable();
 }
 
@@ -178,7 +177,7 @@ class RangeProfiler::Session {
 };
 
 RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
-  const bool again = reuse_ == Reuse::config && can_reuse(config, ranges.size());
+  const bool again = can_reuse_ && matches_active(config, ranges.size()) && active_->passes > 0;
   std::optional<CuptiError> first;
   if (again) {
     try {
@@ -196,13 +195,12 @@ RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::s
     throw;
   }
   Values values = round(config, ranges);
-  if (again) reuse_ = Reuse::nothing;
+  if (again) can_reuse_ = false;
   return values;
 }
 
-bool RangeProfiler::can_reuse(const CounterConfig& config, std::size_t ranges) const {
-  return configured_ && active_->passes > 0 && ranges <= active_->max_ranges &&
-         std::ranges::equal(active_->config_image, config.image());
+bool RangeProfiler::matches_active(const CounterConfig& config, std::size_t ranges) const {
+  return configured_ && ranges <= active_->max_ranges && std::ranges::equal(active_->config_image, config.image());
 }
 
 RangeProfiler::ActiveConfig RangeProfiler::allocate_config(const CounterConfig& config, std::size_t ranges) {
@@ -225,9 +223,7 @@ RangeProfiler::ActiveConfig RangeProfiler::allocate_config(const CounterConfig& 
 void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
   // After an aborted session, CUPTI continues with its next pass and ignores passIndex, so that earlier passes would be
   // lost.
-  const bool other = active_ && (!configured_ || ranges > active_->max_ranges ||
-                                 !std::ranges::equal(active_->config_image, config.image()));
-  if (other) disable();
+  if (active_ && !matches_active(config, ranges)) disable();
   if (object_ == nullptr) enable();
   if (!active_) active_ = allocate_config(config, ranges);
   active_->passes = 0;

@@ -26,11 +26,9 @@ class RangeProfiler {
  public:
   /// Minimum number of ranges to allocate; fewer would not be cheaper.
   static constexpr std::size_t min_allocated_ranges = 128;
-  /// Whether the next collect() with the same metrics reuses the active configuration.
-  enum class Reuse { config, nothing };
 
   /// `context` must be a context of `device`. Keeps a reference to `cupti`.
-  RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse = Reuse::config);
+  RangeProfiler(const CuptiApi& cupti, CUcontext context, int device);
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
   ~RangeProfiler();
@@ -64,7 +62,7 @@ class RangeProfiler {
   void configure(const CounterConfig& config, std::size_t ranges);
   [[nodiscard]] ActiveConfig allocate_config(const CounterConfig& config, std::size_t ranges);
   void clear_counter_data();
-  [[nodiscard]] bool can_reuse(const CounterConfig& config, std::size_t ranges) const;
+  [[nodiscard]] bool matches_active(const CounterConfig& config, std::size_t ranges) const;
   /// Pre: configured for `config`.
   [[nodiscard]] Values round(const CounterConfig& config, std::span<const Range> ranges);
   void run_passes(const CounterConfig& config, std::span<const Range> ranges);
@@ -74,7 +72,7 @@ class RangeProfiler {
   CUcontext context_;
   CounterHost host_;
   CUpti_RangeProfiler_Object* object_ = nullptr;  ///< nullptr if not enabled.
-  Reuse reuse_;
+  bool can_reuse_ = true;               ///< Whether collect() with the same metrics reuses the active configuration.
   std::optional<ActiveConfig> active_;  ///< Set while enabled.
   bool configured_ = false;             ///< Whether the configuration is known to be valid.
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/user/host_headers.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 #include <array>
 #include <vector>

@@ -2,21 +2,84 @@
 #include "profiler/measure/gpu/user/kernel_entry.h"
 
 #include <cxxabi.h>
+#include <elf.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "profiler/measure/gpu/user/elf_file.h"
 #include "profiler/measure/gpu/user/source_text.h"
 
 namespace attnscope::gpu {
 namespace {
+
+// Files are untrusted.
+
+/// Limits for damaged or malicious files.
+constexpr std::uint64_t max_name_bytes = 4096;
+constexpr std::uint64_t max_symbols = std::uint64_t{1} << 20U;
+
+/// Value at a byte offset; nothing if the image is too short.
+template <class T>
+std::optional<T> read_at(std::string_view image, std::uint64_t offset) {
+  if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, image.data() + offset, sizeof value);
+  return value;
+}
+
+/// Part of an image, shortened to what exists.
+std::string_view image_part(std::string_view image, std::uint64_t offset, std::uint64_t bytes) {
+  return offset > image.size() ? std::string_view() : image.substr(offset, bytes);
+}
+
+/// Header of the file; nothing if it is not a 64-bit ELF file.
+std::optional<Elf64_Ehdr> elf_header(std::string_view image) {
+  const auto header = read_at<Elf64_Ehdr>(image, 0);
+  return header && image.starts_with(ELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 ? header : std::nullopt;
+}
+
+std::vector<Elf64_Shdr> elf_sections(std::string_view image) {
+  std::vector<Elf64_Shdr> sections;
+  const auto header = elf_header(image);
+  if (header && header->e_shentsize != sizeof(Elf64_Shdr)) return sections;
+  for (std::uint64_t i = 0; header && i < header->e_shnum; ++i) {
+    const auto each = read_at<Elf64_Shdr>(image, header->e_shoff + i * sizeof(Elf64_Shdr));
+    if (!each) break;
+    sections.push_back(*each);
+  }
+  return sections;
+}
+
+/// Name in a string table; empty if it is too long or has no end.
+std::string_view table_name(std::string_view table, std::uint64_t at) {
+  const std::string_view rest = image_part(table, at, max_name_bytes);
+  const std::size_t end = rest.find('\0');
+  return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
+}
+
+/// Calls `visit` for each symbol with a name in the first table of `type`, SHT_SYMTAB or SHT_DYNSYM.
+template <class Visit>
+void for_each_symbol(std::string_view image, std::uint32_t type, const Visit& visit) {
+  const std::vector<Elf64_Shdr> sections = elf_sections(image);
+  const auto found = std::ranges::find(sections, type, &Elf64_Shdr::sh_type);
+  if (found == sections.end() || found->sh_link >= sections.size()) return;
+  const Elf64_Shdr& names = sections[found->sh_link];
+  const std::string_view table = image_part(image, names.sh_offset, names.sh_size);
+  const std::string_view symbols =
+      image_part(image, found->sh_offset, std::min(found->sh_size, max_symbols * sizeof(Elf64_Sym)));
+  for (std::uint64_t at = 0; const auto symbol = read_at<Elf64_Sym>(symbols, at); at += sizeof(Elf64_Sym)) {
+    const std::string_view name = table_name(table, symbol->st_name);
+    if (!name.empty()) visit(name, *symbol);
+  }
+}
 
 /// Returns false for symbols that may be much longer when demangled: substitutions (S1_, T_) of substitutions double
 /// the length with every few characters.
@@ -43,22 +106,26 @@ std::string demangled(const std::string& symbol) {
   return status == 0 && text != nullptr ? text.get() : symbol;
 }
 
-/// "kernel<64, true>" of _Z6kernelILi64ELb1EEvPf: without return type, parameters and anonymous namespaces. The symbol
-/// itself if it is not mangled or its name may be very long.
+/// Demangled, without return type and anonymous namespaces.
+std::string signature(const std::string& symbol) {
+  std::string text = demangled(symbol);
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at = text.find(anonymous); at != std::string::npos; at = text.find(anonymous))
+    text.erase(at, anonymous.size());
+  if (text.starts_with("void ")) text.erase(0, 5);
+  return text;
+}
+
+/// "kernel<64, true>" of _Z6kernelILi64ELb1EEvPf. The symbol itself if it is not mangled or its name may be very long.
 std::string kernel_name(const std::string& symbol) {
   if (!is_short_when_demangled(symbol)) return symbol;
-  std::string name = demangled(symbol);
-  constexpr std::string_view anonymous = "(anonymous namespace)::";
-  for (std::size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous))
-    name.erase(at, anonymous.size());
+  const std::string name = signature(symbol);
   int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    depth += name[at] == '<' ? 1 : name[at] == '>' ? -1 : 0;
-    if (depth == 0 && name[at] == ' ') begin = at + 1;  // the return type of a template
-    if (depth == 0 && name[at] == '(') return name.substr(begin, at - begin);
-  }
-  return name.substr(begin);
+  const auto end = std::ranges::find_if(name, [&](char c) {
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    return depth == 0 && c == '(';
+  });
+  return {name.begin(), end};
 }
 
 /// Without blanks, casts and suffixes of integers: "k<64u, (bool)1>" and "k<64,true>" are equal.
@@ -91,6 +158,11 @@ std::vector<std::string> ptx_entries(std::string_view image) {
 }
 
 }  // namespace
+
+std::string short_kernel_name(const std::string& symbol) {
+  const std::string text = signature(symbol);
+  return text.substr(0, text.find_first_of("<("));
+}
 
 std::string instantiated_entry(const KernelSource& source) {
   const std::size_t open = source.entry.find('<');

@@ -16,6 +16,9 @@ namespace attnscope::gpu {
 /// The entry with the values of its defines as template arguments: "kernel<BR, 4>" becomes "kernel<64, 4>".
 [[nodiscard]] std::string instantiated_entry(const KernelSource&);
 
+/// "ns::kernel" for the symbol of "void (anonymous namespace)::ns::kernel<int>(float*)". Pre: a trusted symbol.
+[[nodiscard]] std::string short_kernel_name(const std::string& symbol);
+
 /// Symbols of the first 65,536 kernels in a cubin or PTX text; nothing for other files. The image is untrusted.
 [[nodiscard]] std::optional<std::vector<std::string>> kernel_symbols(std::string_view image);
 

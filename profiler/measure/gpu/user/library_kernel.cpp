@@ -9,9 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/point_abort.h"
@@ -103,8 +100,7 @@ PreparedLibrary::PreparedLibrary(const HostPlace& place, const LibraryKernel& li
   if (bytes > 0) {
     workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
     for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + guard_area_bytes + bytes}) {
-      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, untouched_byte, guard_area_bytes, place_.stream),
-                        "cuMemsetD8Async");
+      place_.cuda.fill(guard, untouched_byte, guard_area_bytes, place_.stream);
     }
     call_->arguments.pointers.workspace = reinterpret_cast<void*>(workspace_.get() + guard_area_bytes);
   }
@@ -119,7 +115,7 @@ Message PreparedLibrary::stray_write() const {
   if (workspace_bytes_ == 0) return {};
   std::vector<unsigned char> guard(guard_area_bytes);
   const auto written = [&](CUdeviceptr at) {
-    place_.cuda.check(place_.cuda.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
+    place_.cuda.copy_to_host(guard.data(), at, guard.size());
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
   };
   if (written(workspace_.get()))
@@ -185,14 +181,12 @@ PendingWork pending_work(KernelRunner& runner, const std::function<void()>& enqu
   const auto behind_ns = [&](const auto& work) {
     runner.enqueue_delay(std::chrono::milliseconds(5));
     work();
-    cuda.check(cuda.cuEventRecord(end.get(), runner.stream()), "cuEventRecord");
+    cuda.record(end.get(), runner.stream());
     runner.wait(end.get(), limit, true);  // sleeping would add to the measured time
     cuda.check(cuda.cuCtxSynchronize(), "cuCtxSynchronize");
-    cuda.check(cuda.cuEventRecord(idle.get(), runner.stream()), "cuEventRecord");
+    cuda.record(idle.get(), runner.stream());
     runner.wait(idle.get(), limit);
-    float milliseconds = 0;
-    cuda.check(cuda.elapsed_time(&milliseconds, end.get(), idle.get()), "cuEventElapsedTime");
-    return 1e6 * static_cast<double>(milliseconds);
+    return cuda.elapsed_ns(end.get(), idle.get());
   };
   double shortest = std::numeric_limits<double>::infinity();
   double max_idle_wait = 0;
@@ -208,7 +202,7 @@ bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue, co
   const CudaApi& cuda = runner.cuda();
   const Event held = make_event(cuda);
   runner.enqueue_delay(std::chrono::milliseconds(50));
-  cuda.check(cuda.cuEventRecord(held.get(), runner.stream()), "cuEventRecord");
+  cuda.record(held.get(), runner.stream());
   const auto is_held = [&] { return cuda.cuEventQuery(held.get()) == CUDA_ERROR_NOT_READY; };
   enqueue();
   bool early = false;

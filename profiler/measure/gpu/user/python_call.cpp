@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "profiler/measure/gpu/clock.h"
+#include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/point_abort.h"
-#include "profiler/measure/gpu/user/torch_memory.h"
 
 namespace attnscope::gpu {
 namespace {

@@ -95,4 +95,12 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
   std::chrono::nanoseconds host_time_{0};
 };
 
+// Memory that PyTorch allocates with attnscope_malloc() (python_kernel.h).
+
+// Pre: the device is idle. Both throw DriverError.
+/// Fills the memory with this tag with NaN bytes, including blocks that PyTorch freed.
+void poison_memory(std::int64_t tag);
+/// Returns one sentence if the guard areas around memory with this tag were written, else an empty message.
+[[nodiscard]] Message stray_write(std::int64_t tag);
+
 }  // namespace attnscope::gpu

@@ -7,7 +7,6 @@
 #include <map>
 #include <mutex>
 #include <sstream>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>

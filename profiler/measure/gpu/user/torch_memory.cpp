@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/user/torch_memory.h"
+#include "profiler/measure/gpu/user/python_call.h"
 
 #include <dlfcn.h>
 
@@ -139,7 +139,7 @@ CUdeviceptr TorchMemory::allocate_memory(CUdeviceptr bytes) {
 
 void TorchMemory::fill(DeviceState& state, CUdeviceptr begin, CUdeviceptr bytes) {
   if (bytes == 0) return;
-  cuda_.check(cuda_.cuMemsetD8Async(begin, nan_byte, bytes, state.stream.get()), "cuMemsetD8Async");
+  cuda_.fill(begin, nan_byte, bytes, state.stream.get());
   cuda_.check(cuda_.cuStreamSynchronize(state.stream.get()), "cuStreamSynchronize");
 }
 
@@ -236,7 +236,7 @@ Message TorchMemory::stray_write(std::int64_t tag) {
   const std::lock_guard lock(mutex_);
   std::vector<unsigned char> guard(extra_bytes);
   const auto is_written = [&](CUdeviceptr begin, CUdeviceptr end) {
-    cuda_.check(cuda_.cuMemcpyDtoH(guard.data(), begin, end - begin), "cuMemcpyDtoH");
+    cuda_.copy_to_host(guard.data(), begin, end - begin);
     return std::any_of(guard.begin(), guard.begin() + static_cast<std::ptrdiff_t>(end - begin),
                        [](unsigned char byte) { return byte != nan_byte; });
   };

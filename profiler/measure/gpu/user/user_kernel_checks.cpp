@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -143,9 +142,8 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
     if (buffer.place.is_view()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
     if (!is_new || buffer.fill == BufferFill::poison) continue;
-    cuda_.check(cuda_.cuMemcpyDtoDAsync(place->second.address(), session_->workspace.address(slot, buffer.name),
-                                        static_cast<std::size_t>(buffer.bytes), stream),
-                "cuMemcpyDtoDAsync");
+    cuda_.copy_on_device(place->second.address(), session_->workspace.address(slot, buffer.name),
+                         static_cast<std::size_t>(buffer.bytes), stream);
   }
   session_->runner.wait(options.timeout);
   step_failure_ = flush == GuardedBuffer::GuardSide::end
@@ -157,7 +155,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
            static_cast<CUdeviceptr>(buffer.place.offset);
   };
   for (const LoadedLaunch& each : loaded) launches.push_back(prepared(point.plan, each, address_of, options));
-  for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, stream);
+  enqueue(launches);
   session_->runner.wait(options.timeout);
   clear();
   return {};
@@ -179,9 +177,7 @@ void GpuDevice::check_late_work(const PointRecord& record, PreparedPoint& point,
   const PendingWork pending = pending_work(
       session_->runner,
       [&] {
-        for (int i = 0; i < static_cast<int>(launches); ++i) {
-          for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
-        }
+        for (int i = 0; i < static_cast<int>(launches); ++i) enqueue(point.launches);
       },
       options.timeout);
   if (pending.ns <= pending.resolution_ns + max_late_share * launches * time->median) return;
@@ -197,9 +193,7 @@ void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, cons
   const int launches = static_cast<int>(std::clamp(most_ns / std::max(1.0, time ? time->median : 1.0), 1.0, most));
   const auto grown = [&] {
     const std::int64_t before = free_device_bytes(cuda_);
-    for (int i = 0; i < launches; ++i) {
-      for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
-    }
+    for (int i = 0; i < launches; ++i) enqueue(point.launches);
     session_->runner.wait(launches * options.timeout);
     return before - free_device_bytes(cuda_);
   };
@@ -222,13 +216,11 @@ void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, 
   const auto time_of = [&](std::vector<PreparedLaunch>& launches) {
     if (launches.empty()) return 0.0;
     session_->runner.enqueue_delay(std::chrono::milliseconds(5));
-    cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
+    cuda_.record(session_->begin.get(), stream);
     enqueue(launches);
-    cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
+    cuda_.record(session_->end.get(), stream);
     session_->runner.wait(session_->end.get(), options.timeout);
-    float milliseconds = 0;
-    cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
-    return 1e6 * static_cast<double>(milliseconds);
+    return cuda_.elapsed_ns(session_->begin.get(), session_->end.get());
   };
   double fastest = std::numeric_limits<double>::infinity();
   double unmeasured = fastest;
@@ -356,9 +348,7 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   // A captured call cannot do anything outside its graph.
   const bool captured = !point.calls.empty() && std::ranges::all_of(point.calls, &PythonCall::is_captured);
   const bool host_code = std::ranges::any_of(point.plan.launches, is_host_code) && !captured;
-  const auto enqueue = [&] {
-    for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
-  };
+  const auto enqueue_once = [&] { enqueue(point.launches); };
   if (host_code) {
     check_late_work(record, point, options);
     check_leak(record, point, options);
@@ -372,7 +362,7 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   session_->runner.wait(options.timeout);
   const auto sample_outputs = [&] { return session_->workspace.sample_outputs(slot, point.plan); };
   const auto written = [&, before = sample_outputs()] { return sample_outputs() != before; };
-  if (host_code && writes_early(session_->runner, enqueue, written, options.timeout))
+  if (host_code && writes_early(session_->runner, enqueue_once, written, options.timeout))
     incorrect(make_reason(
         "point.other_stream",
         "Output is written before the given stream reaches the launch: the work runs untimed on another stream."));

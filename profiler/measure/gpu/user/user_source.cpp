@@ -2,16 +2,12 @@
 #include "profiler/measure/gpu/user/user_source.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/files/regular_file.h"
-#include "profiler/measure/gpu/user/host_headers.h"
 #include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
@@ -119,10 +115,9 @@ class IncludeClosure {
 
   void add(const fs::path& file, const std::string& name, const std::string& text, bool own = true) {
     std::error_code error;
-    if (full_ || !seen_.insert(fs::weakly_canonical(file, error)).second) return;
-    full_ =
-        seen_.size() > max_source_files || all_.size() + text.size() > max_source_bytes || depth_ == max_include_depth;
-    if (full_) return;
+    if (!error_.empty() || !seen_.insert(fs::weakly_canonical(file, error)).second) return;
+    if (seen_.size() > max_source_files || all_.size() + text.size() > max_source_bytes || depth_ == max_include_depth)
+      return set_too_much(file);
     ++depth_;
     all_ += fmt::format("{} {}\n{}\n", file.filename().string(), text.size(), text);
     if (own) files_.push_back({.name = replace_invalid_utf8(name), .digest = uuid_of(text), .content = text});
@@ -150,6 +145,10 @@ class IncludeClosure {
         for (const Include& include : expand(each.text, each.file)) follow(each.file, include, true);
       }
     }
+    if (error_.empty() && !unresolved_.empty())
+      error_ = make_reason("compile.own_by_macro",
+                           "{} includes a file whose name a macro composes (write the file name in the #include).",
+                           unresolved_);
   }
 
   /// Adds the included file if it exists.
@@ -179,11 +178,8 @@ class IncludeClosure {
 
   [[nodiscard]] const std::string& all() const { return all_; }
   [[nodiscard]] std::vector<ManifestSource>& files() { return files_; }
-  /// User file with an include whose macro cannot be expanded here; empty if there is none.
-  [[nodiscard]] const std::string& unresolved() const { return unresolved_; }
-  /// Returns true if a limit on size, files, depth or macros was exceeded.
-  [[nodiscard]] bool full() const { return full_; }
-  /// First include that exists and cannot be read; empty if there is none. NVRTC would open a FIFO or device, too.
+  /// Why the closure is incomplete: an include that exists and cannot be read (NVRTC would open a FIFO or device, too)
+  /// or whose macro cannot be expanded here, or a limit on size, files, depth or macros; empty if it is complete.
   [[nodiscard]] const Message& error() const { return error_; }
 
  private:
@@ -195,8 +191,8 @@ class IncludeClosure {
   /// Includes that a macro can expand to: none if it is not defined, since then its line is inactive.
   std::vector<Include> expand(const std::string& text, const fs::path& file, int depth = 0) {
     constexpr int max_depth = 8;
-    full_ = full_ || ++expansions_ > max_expansions;
-    if (full_) return {};
+    if (++expansions_ > max_expansions) set_too_much(file);
+    if (!error_.empty()) return {};
     if (text.starts_with('<') || text.starts_with('"')) return {parse_include(text)};
     std::string_view rest = text;
     const std::string name = read_word(rest);
@@ -220,6 +216,12 @@ class IncludeClosure {
     return all;
   }
 
+  void set_too_much(const fs::path& file) {
+    error_ = make_reason("compile.own_too_much",
+                         "{}: its includes exceed 64 MiB, 4096 files, a depth of 200 or 4096 macro expansions.",
+                         file.string());
+  }
+
   /// Returns true for files below a toolkit folder, even if the manifest lists that folder (for example cccl).
   [[nodiscard]] bool is_toolkit_file(const fs::path& file) const {
     std::error_code error;
@@ -239,11 +241,10 @@ class IncludeClosure {
   std::vector<ManifestSource> files_;
   std::multimap<std::string, Macro> macros_;
   std::vector<MacroInclude> macro_includes_;
-  std::string unresolved_;
+  std::string unresolved_;  ///< user file with an include whose macro cannot be expanded here
   Message error_;
   int depth_ = 0;
   std::size_t expansions_ = 0;
-  bool full_ = false;
 };
 
 /// Appends each file once. A second file with the same name but other contents gets a number.
@@ -297,14 +298,6 @@ Result<UserSourceText, Message> read_user_source(const UserSource& source, const
   }
   include_closure.follow_macros();
   if (!include_closure.error().empty()) return Failure{include_closure.error()};
-  if (include_closure.full())
-    return Failure{make_reason("compile.own_too_much",
-                               "{}: its includes exceed 64 MiB, 4096 files, a depth of 200 or 4096 macro expansions.",
-                               source.file.string())};
-  if (!include_closure.unresolved().empty())
-    return Failure{make_reason("compile.own_by_macro",
-                               "{} includes a file whose name a macro composes (write the file name in the #include).",
-                               include_closure.unresolved())};
   own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, include_closure.all()));
   own.files = std::move(include_closure.files());
   return own;

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/embedded_sources.h"
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/metrics/point.h"
@@ -63,13 +63,14 @@ class UserSources {
   mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const StoredManifest>> statements_;
 };
 
-// Parameters of a compiled kernel: a manifest's arguments are compared with them before a launch.
+/// The log of NVRTC or nvcc with its errors first, in their order. Appends what to do to errors about missing headers
+/// and host code.
+[[nodiscard]] std::string errors_first(std::string_view log, UserSource::Compiler);
 
-/// Bytes of each parameter of an entry in a cubin (its section .nv.info.ENTRY) or in PTX. Returns nothing for another
-/// image, or without that information. Images are untrusted.
-[[nodiscard]] std::optional<std::vector<std::size_t>> parameter_sizes(std::string_view image, std::string_view entry);
+/// Name of the stand-in that is included before each user source: what nvcc provides without an #include.
+inline constexpr std::string_view implicit_header = "attnscope_implicit.h";
 
-/// Error for arguments that differ from the kernel's parameters; empty if they match or the parameters are unknown.
-[[nodiscard]] Message argument_mismatch(const KernelLaunch& launch, std::string_view image, std::string_view symbol);
+/// All stand-ins. Some include headers of CCCL, which is part of the CUDA toolkit.
+[[nodiscard]] std::span<const EmbeddedSource> host_headers();
 
 }  // namespace attnscope::gpu
