@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "kernels/user/user_kernel.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
+#include "storage/rows.h"
 
 namespace attnscope {
 namespace {
@@ -228,27 +228,15 @@ Message round_count_error(std::int64_t rounds) {
 
 Message bounds_error(const DeviceLimits& limits) {
   if (Message wrong = no_name("device", limits.name); !wrong.empty()) return wrong;
-  constexpr int most = 1 << 30;
-  constexpr auto most_bytes = static_cast<std::int64_t>(1e15);
-  for (const auto& [name, value] : {std::pair{"compute_major", limits.compute_major},
-                                    {"compute_minor", limits.compute_minor},
-                                    {"sm_count", limits.sm_count},
-                                    {"max_threads_per_block", limits.max_threads_per_block},
-                                    {"max_threads_per_sm", limits.max_threads_per_sm},
-                                    {"max_blocks_per_sm", limits.max_blocks_per_sm}}) {
-    if (Message wrong = outside(name, value, 0, most); !wrong.empty()) return wrong;
-  }
-  for (const auto& [name, value] : {std::pair{"registers_per_sm", limits.registers_per_sm},
-                                    {"shared_bytes_per_block", limits.shared_bytes_per_block},
-                                    {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
-                                    {"shared_bytes_reserved", limits.shared_bytes_reserved},
-                                    {"l2_bytes", limits.l2_bytes},
-                                    {"dram_bytes", limits.dram_bytes}}) {
-    if (Message wrong = outside(name, value, 0, most_bytes); !wrong.empty()) return wrong;
-  }
-  return first_of({outside("dram_bytes_per_second", limits.dram_bytes_per_second, 0, max_value),
-                   outside("l2_bytes_per_second", limits.l2_bytes_per_second, 0, max_value),
-                   outside("tensor_flops", limits.tensor_flops, 0, max_value)});
+  constexpr int most_units = 1 << 30;
+  constexpr double most_bytes = 1e15;
+  Message wrong = first_of({outside("compute_major", limits.compute_major, 0, most_units),
+                            outside("compute_minor", limits.compute_minor, 0, most_units)});
+  for_each_limit(limits, [&]<class T>(const char* name, T value) {
+    const double most = std::is_same_v<T, int> ? most_units : std::is_same_v<T, double> ? max_value : most_bytes;
+    if (wrong.empty()) wrong = outside(name, value, T{0}, static_cast<T>(most));
+  });
+  return wrong;
 }
 
 Message bounds_error(const MeasureOptions& options) {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "kernels/messages/message.h"
 #include "profiler/measure/device.h"
@@ -29,22 +28,16 @@ inline constexpr std::size_t max_manifest_sources = 10'000;
 /// Memory that a row takes while points are read, in units of about 100 bytes; a row of any other table takes 1.
 inline constexpr std::size_t kernel_weight = 5;
 inline constexpr std::size_t round_weight = 2;
-inline constexpr std::size_t point_weight = 10;  ///< the point itself; counts for the total only
 
 inline constexpr std::size_t max_table_rows = 100'000;  ///< Runs of a file, metrics of a file, rows of a set.
 /// Invalid rows that are named. Further ones are skipped, too.
 inline constexpr std::size_t max_invalid_rows = 100'000;
 
-/// Limits of memory while points are read.
+/// Limits of memory while a point is read.
 struct ReadLimits {
   std::size_t point_values = 1'000'000;    ///< weight of all rows that refer to a point or its kernels
   std::size_t point_samples = 16'000'000;  ///< timing samples of all rounds and kernels
-  std::size_t total_values = std::numeric_limits<std::size_t>::max();  ///< weight of all points of the read
-  std::size_t total_samples = std::numeric_limits<std::size_t>::max();
-  std::size_t total_rounds = 3'000'000;  ///< kernels of rounds after the first, over all points of the read
 };
-/// Limits of reads that keep all points.
-inline constexpr ReadLimits kept_points_limits{.total_values = 20'000'000, .total_samples = 250'000'000};
 
 inline constexpr int max_rounds = 1'000'000;  ///< Rounds per run; round numbers are 0 .. max_rounds - 1.
 

@@ -8,8 +8,6 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
-#include <iterator>
 #include <unordered_map>
 
 #include "storage/rows.h"
@@ -42,21 +40,6 @@ Digest& Digest::operator+=(const Digest& other) {
 
 std::string to_string(const Digest& digest) {
   return fmt::format("{:016x}{:016x}", digest.high, digest.low);
-}
-
-std::optional<Digest> parse_digest(std::string_view text) {
-  constexpr std::size_t half = 16;
-  if (text.size() != 2 * half) return std::nullopt;
-  const auto read = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
-  const auto high = read(text.substr(0, half));
-  const auto low = read(text.substr(half));
-  if (!high || !low) return std::nullopt;
-  return Digest{.high = *high, .low = *low};
 }
 
 Digest combined(std::initializer_list<std::uint64_t> words) {
@@ -113,7 +96,7 @@ Digest RowHasher::digest(std::string_view kind, int first) {
 namespace {
 
 std::string device_columns() {
-  return "d.uuid, d.simulated, d.ordinal, " + qualified("d", limit_columns);
+  return "d.uuid, d.simulated, d.ordinal, " + qualified("d", limit_columns());
 }
 
 /// Adds up the digests of the rows of one run's points.
@@ -125,15 +108,14 @@ class PointHasher {
   /// point without changing the total.
   Digest total() {
     read_points();
-    add("knob", "point_knobs", "q.name, q.value");
-    add("clocks", "clocks", "q.round, " + qualified("q", clock_columns));
-    add_other_devices();
+    add("knob", "point_knobs q ON q.point_id = p.id", "q.name, q.value");
+    add("clocks", "clocks q ON q.point_id = p.id", "q.round, " + qualified("q", clock_columns));
+    add("device", "point_devices q ON q.point_id = p.id LEFT JOIN devices d ON d.id = q.device_id",
+        "q.rank, " + device_columns());
     read_kernels();
     read_metrics();
     add_kernel_table("samples", "timing_samples", "q.round, q.samples_ns");
-    add_kernel_table("launch", "launches",
-                     "q.launch, q.source_file, q.entry, q.defines, q.digest, q.registers, q.local_bytes, "
-                     "q.static_shared_bytes, q.dynamic_shared_bytes, q.threads, q.grid");
+    add_kernel_table("launch", "launches", qualified("q", launch_columns));
     Digest total;
     for (const auto& [id, sum] : points_) total += combined({sum.high, sum.low});
     return total;
@@ -155,17 +137,10 @@ class PointHasher {
     while (row.next()) points_[row.integer(0)] += row.digest("point", 1);
   }
 
+  /// `table`: with the tables that are joined with its rows q.
   void add(std::string_view kind, std::string_view table, const std::string& columns) {
-    RowHasher row = rows(fmt::format(
-        "SELECT p.id, {} FROM points p CROSS JOIN {} q ON q.point_id = p.id WHERE p.run_id = ?", columns, table));
+    RowHasher row = rows(fmt::format("SELECT p.id, {} FROM points p CROSS JOIN {} WHERE p.run_id = ?", columns, table));
     while (row.next()) add_to_point(row.integer(0), row.digest(kind, 1));
-  }
-
-  void add_other_devices() {
-    RowHasher row = rows("SELECT p.id, q.rank, " + device_columns() +
-                         " FROM points p CROSS JOIN point_devices q ON q.point_id = p.id LEFT JOIN devices "
-                         "d ON d.id = q.device_id WHERE p.run_id = ?");
-    while (row.next()) add_to_point(row.integer(0), row.digest("device", 1));
   }
 
   void read_kernels() {
@@ -228,7 +203,7 @@ Digest checksum_of_run(SQLite::Database& database, std::int64_t run) {
       fmt::format("SELECT r.uid, r.preset, r.argv, r.plan_hash, r.planned_points, r.rounds, r.options, "
                   "r.provenance, r.state, r.started_at, r.finished_at, {}, {} FROM runs r LEFT JOIN devices "
                   "d ON d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id WHERE r.id = ?",
-                  device_columns(), qualified("e", environment_columns)),
+                  device_columns(), qualified("e", environment_columns())),
       run);
   while (row.next()) sum += row.digest("run", 0);
   RowHasher shard(database, "SELECT shard, shards FROM run_shards WHERE run_id = ?", run);

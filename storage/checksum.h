@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,13 +24,9 @@ struct Digest {
 
   Digest& operator+=(const Digest& other);
   bool operator==(const Digest&) const = default;
-  auto operator<=>(const Digest&) const = default;
 };
 /// Returns 32 hexadecimal digits.
 [[nodiscard]] std::string to_string(const Digest&);
-/// Returns nullopt for any other text.
-[[nodiscard]] std::optional<Digest> parse_digest(std::string_view text);
-
 /// Returns the digest of a sequence of words; the order matters.
 [[nodiscard]] Digest combined(std::initializer_list<std::uint64_t> words);
 

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <ctime>
 #include <iomanip>
-#include <optional>
 #include <sstream>
-#include <string>
 
 #include "messages/difference.h"
 

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -13,33 +15,19 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "profiler/files/output_file.h"
 #include "profiler/plan/text.h"
-#include "storage/schema.h"
+#include "storage/checksum.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
 
 using Kind = FileError::Kind;
-
-/// Returns the errno for which SQLite could not open the file, which SQLite does not report; 0 if unknown. Does not
-/// open the file itself: closing it would drop SQLite's locks on it.
-int open_errno(const std::filesystem::path& file) {
-  const int access_errno = ::access(file.c_str(), R_OK) == 0 ? 0 : errno;
-  if (access_errno != 0 && access_errno != ENOENT) return access_errno;  // a new file does not exist yet
-  // SQLite needs three descriptors: database, log and log index.
-  std::array<int, 3> descriptors{};
-  int reason = 0;
-  for (int& descriptor : descriptors) {
-    descriptor = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) reason = errno;
-  }
-  for (const int descriptor : descriptors) {
-    if (descriptor >= 0) ::close(descriptor);
-  }
-  return reason == EMFILE || reason == ENFILE ? reason : access_errno;
-}
 
 }  // namespace
 
@@ -71,30 +59,39 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
   return database;
 }
 
-bool PassedChecks::has(const std::string& check, const std::filesystem::path& file, const std::string& version) {
-  const std::lock_guard lock(mutex_);
-  const auto known = versions_.find({check, file.string()});
-  return known != versions_.end() && known->second == version && !version.empty();
+namespace {
+
+std::string to_string(const FileStamp& stamp) {
+  return fmt::format("{} {} {} {}", stamp.device, stamp.inode, stamp.size, stamp.modified_ns);
 }
 
-void PassedChecks::add(const std::string& check, const std::filesystem::path& file, const std::string& version) {
-  const std::lock_guard lock(mutex_);
-  versions_[{check, file.string()}] = version;
-}
-
+struct PassedChecks {
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, std::string> versions;  ///< by check and file
+};
 PassedChecks& passed_checks() {
   static PassedChecks checks;
   return checks;
+}
+
+}  // namespace
+
+bool has_passed(const std::string& check, const std::filesystem::path& file, const std::string& version) {
+  const std::lock_guard lock(passed_checks().mutex);
+  const auto& versions = passed_checks().versions;
+  const auto known = versions.find({check, file.string()});
+  return known != versions.end() && known->second == version && !version.empty();
+}
+
+void note_passed(const std::string& check, const std::filesystem::path& file, const std::string& version) {
+  const std::lock_guard lock(passed_checks().mutex);
+  passed_checks().versions[{check, file.string()}] = version;
 }
 
 std::string large_file_version(const std::filesystem::path& file, const FileStamp& stamp) {
   constexpr std::int64_t min_size = std::int64_t{16} << 20;  // bytes
   // The stamp does not cover a log.
   return stamp.size < min_size || has_journal(file) ? std::string() : to_string(stamp);
-}
-
-std::string to_string(const FileStamp& stamp) {
-  return fmt::format("{} {} {} {}", stamp.device, stamp.inode, stamp.size, stamp.modified_ns);
 }
 
 std::vector<std::string> require_attnscope_database(SQLite::Database& database, const std::filesystem::path& file,
@@ -115,14 +112,14 @@ std::vector<std::string> require_attnscope_database(SQLite::Database& database, 
                     file.string(), version, schema_version);
   }
   std::vector<std::string> other_objects = require_schema(database, file);
-  if (passed_checks().has("structure", file, large_file_version(file, stamp))) return other_objects;
+  if (has_passed("structure", file, large_file_version(file, stamp))) return other_objects;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = strip_heading(check);
     throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, or recover data with `sqlite3 FILE .recover`)",
                     file.string(), finding.substr(0, finding.find('\n')));
   }
-  passed_checks().add("structure", file, large_file_version(file, stamp));
+  note_passed("structure", file, large_file_version(file, stamp));
   return other_objects;
 }
 
@@ -175,11 +172,8 @@ FileError to_file_error(const SQLite::Exception& error, const std::filesystem::p
     case SQLITE_PERM:
       return {Kind::not_writable, make_message("cannot write {} (change its permissions, or use another file)", name)};
     case SQLITE_CANTOPEN:
-      if (const int reason = open_errno(file); reason != 0) {
-        return {Kind::other, make_message("cannot open {}: {} (check its permissions and the limit of open files)",
-                                          name, std::strerror(reason))};
-      }
-      return {Kind::other, make_message("cannot open {} (check its permissions and those of its folder)", name)};
+      return {Kind::other,
+              make_message("cannot open {} (check its folder, its permissions, and the limit of open files)", name)};
     default:
       return {Kind::other, make_message("{}: {} (SQLite error {})", name, error.what(), extended)};
   }
@@ -332,6 +326,173 @@ int LockWaiter::on_busy(void* self, int count) {
   if (count == 0) patience.since_ms_ = now_ms();
   sqlite3_sleep(pause_ms);
   return patience.waiting_(static_cast<int>(now_ms() - patience.since_ms_)) ? 1 : 0;
+}
+
+namespace {
+
+/// Returns the logs of the file that have content.
+std::vector<std::string> log_names(const std::filesystem::path& file) {
+  std::vector<std::string> names;
+  for (const char* suffix : {"-wal", "-journal"}) {
+    std::string name = file.string() + suffix;
+    if (file_stamp(name).size > 0) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// What only grows while a file is written.
+struct Progress {
+  std::map<std::int64_t, std::string> runs;  ///< uid by run id
+  std::int64_t last_point = 0;
+
+  [[nodiscard]] bool continues(const Progress& earlier) const {
+    return std::ranges::includes(runs, earlier.runs) && last_point >= earlier.last_point;
+  }
+};
+
+/// Checks indexes, references and checksums, which the check at open does not.
+bool is_consistent(SQLite::Database& database) {
+  if (database.execAndGet("PRAGMA integrity_check(1)").getString() != "ok") return false;
+  if (SQLite::Statement(database, "PRAGMA foreign_key_check").executeStep()) return false;
+  SQLite::Statement runs(database, "SELECT id, checksum FROM runs WHERE checksum IS NOT NULL");
+  while (runs.executeStep()) {
+    if (runs.getColumn(1).getString() != to_string(checksum_of_run(database, runs.getColumn(0).getInt64())))
+      return false;
+  }
+  return true;
+}
+
+/// Returns nullopt if the file is damaged, read that way. Throws SQLite::Exception and FileError for other errors.
+std::optional<Progress> read_intact(const std::filesystem::path& file, DatabaseAccess access, bool thorough) {
+  try {
+    const auto database = open_database(file, access);
+    (void)require_attnscope_database(*database, file, file_stamp(file));
+    if (thorough && !is_consistent(*database)) return std::nullopt;
+    Progress progress;
+    SQLite::Statement runs(*database, "SELECT id, uid FROM runs");
+    while (runs.executeStep()) progress.runs[runs.getColumn(0).getInt64()] = runs.getColumn(1).getString();
+    progress.last_point = database->execAndGet("SELECT max(seq) FROM sqlite_sequence WHERE name = 'points'").getInt64();
+    return progress;
+  } catch (const SQLite::Exception& error) {
+    const int code = error.getErrorCode() & 0xFF;
+    // A rollback journal that must be replayed makes the file unreadable without write access.
+    const bool needs_rollback = error.getExtendedErrorCode() == SQLITE_READONLY_ROLLBACK;
+    if (code != SQLITE_CORRUPT && code != SQLITE_NOTADB && code != SQLITE_ERROR && !needs_rollback) throw;
+  } catch (const FileError& error) {
+    if (error.kind() != Kind::other_schema && !is_damage(error.kind())) throw;
+  }
+  return std::nullopt;
+}
+
+bool has_foreign_log(const std::filesystem::path& file) {
+  // Read the file first: a program that writes it now only adds to it.
+  const std::optional<Progress> alone = read_intact(file, DatabaseAccess::immutable, false);
+  if (!alone) return false;  // killed while the log was written back
+  const std::optional<Progress> replayed = read_intact(file, DatabaseAccess::read_only, true);
+  return replayed ? !replayed->continues(*alone) : read_intact(file, DatabaseAccess::immutable, true).has_value();
+}
+
+}  // namespace
+
+bool is_damage(FileError::Kind kind) {
+  return kind == Kind::damaged || kind == Kind::not_a_database || kind == Kind::foreign;
+}
+
+std::string foreign_log(const std::filesystem::path& file) {
+  const std::vector<std::string> logs = log_names(file);
+  if (logs.empty()) return {};
+  std::string version = to_string(file_stamp(file));
+  for (const std::string& log : logs) version += ", " + to_string(file_stamp(log));
+  if (has_passed("log", file, version)) return {};
+  if (has_foreign_log(file)) return fmt::format("{}", fmt::join(logs, ", "));
+  note_passed("log", file, version);
+  return {};
+}
+
+void require_no_foreign_log(const std::filesystem::path& file) {
+  const std::string log = foreign_log(file);
+  if (log.empty()) return;
+  throw FileError(Kind::other,
+                  "cannot write {}: {} is the log of another file (rename it, or remove it if that file is not needed)",
+                  file.string(), log);
+}
+
+void require_no_orphaned_log(const std::filesystem::path& file) {
+  const std::vector<std::string> logs = log_names(file);
+  if (file_stamp(file).size > 0 || logs.empty()) return;
+  throw FileError(
+      Kind::other,
+      "{} belongs to a file that was moved or removed (restore that file, delete the log, or use another name)",
+      fmt::join(logs, ", "));
+}
+
+namespace {
+
+std::filesystem::path lock_path(const std::filesystem::path& file) {
+  return file.string() + "-lock";
+}
+
+struct flock whole_file(short type) {
+  struct flock request {};
+  request.l_type = type;
+  request.l_whence = SEEK_SET;
+  return request;
+}
+
+/// Returns false if the previous holder removed the file between open() and the lock, which then protects nothing.
+bool refers_to_path(int descriptor, const std::filesystem::path& path) {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(descriptor, &ours) == 0 && ::stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+         ours.st_dev == there.st_dev;
+}
+
+}  // namespace
+
+CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
+  const std::filesystem::path path = lock_path(file);
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (descriptor < 0) {
+      throw FileError(FileError::Kind::not_writable,
+                      "cannot write {}: cannot create {} in its folder ({}); use another folder with -o", file.string(),
+                      path.filename().string(), std::strerror(errno));
+    }
+    CollectorLock lock(path, descriptor);
+    struct flock request = whole_file(F_WRLCK);
+    if (::fcntl(descriptor, F_OFD_SETLK, &request) != 0) {
+      lock.path_.clear();  // do not remove the holder's file
+      throw FileError(FileError::Kind::locked, "{} is in use by another collector (wait for it, or use another file)",
+                      file.string());
+    }
+    if (refers_to_path(descriptor, path)) return lock;
+    lock.path_.clear();
+  }
+}
+
+bool CollectorLock::held(const std::filesystem::path& file) {
+  const int descriptor = ::open(lock_path(file).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  struct flock request = whole_file(F_RDLCK);
+  const bool held = ::fcntl(descriptor, F_OFD_GETLK, &request) == 0 && request.l_type != F_UNLCK;
+  ::close(descriptor);
+  return held;
+}
+
+CollectorLock::CollectorLock(CollectorLock&& other) noexcept
+    : path_(std::exchange(other.path_, {})), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+CollectorLock& CollectorLock::operator=(CollectorLock&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+CollectorLock::~CollectorLock() {
+  if (descriptor_ < 0) return;
+  // Remove the file while still locked, and only if it is the locked one.
+  if (!path_.empty() && refers_to_path(descriptor_, path_)) ::unlink(path_.c_str());
+  ::close(descriptor_);
 }
 
 }  // namespace attnscope

@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +18,11 @@
 #include "profiler/files/file_system.h"
 
 namespace attnscope {
+
+/// Returns tables, indexes and views as SQL. A point's columns come from the table of fields (profiler/plan/fields.h).
+[[nodiscard]] const std::string& schema_text();
+/// Creates the schema in an empty database. Throws SQLite::Exception.
+void create_schema(SQLite::Database&);
 
 /// Default wait for another program's lock.
 inline constexpr int busy_timeout_ms = 5000;
@@ -35,21 +38,12 @@ std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 /// Opens a hardened connection with foreign keys on. Throws SQLite::Exception.
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
-/// Checks that this process has made, each of one version of a file; viewers open files often. Thread-safe.
-class PassedChecks {
- public:
-  /// False if `version` is empty.
-  [[nodiscard]] bool has(const std::string& check, const std::filesystem::path&, const std::string& version);
-  void add(const std::string& check, const std::filesystem::path&, const std::string& version);
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, std::string> versions_;
-};
-[[nodiscard]] PassedChecks& passed_checks();
+/// Returns true if this process has passed the check of this version of the file before; viewers open files often.
+/// False if `version` is empty. Thread-safe.
+[[nodiscard]] bool has_passed(const std::string& check, const std::filesystem::path&, const std::string& version);
+void note_passed(const std::string& check, const std::filesystem::path&, const std::string& version);
 /// Returns the version of a large file; empty for others, which are checked again each time.
 [[nodiscard]] std::string large_file_version(const std::filesystem::path&, const FileStamp&);
-[[nodiscard]] std::string to_string(const FileStamp&);
 
 /// Throws FileError unless the file is an intact database of this schema. Returns require_schema(). `stamp`: stamp of
 /// the file before it was opened.
@@ -109,6 +103,27 @@ void require_no_foreign_log(const std::filesystem::path& file);
 
 /// Throws FileError if a log exists without its file. Call before creating a file.
 void require_no_orphaned_log(const std::filesystem::path& file);
+
+/// One collector per file: an open-file-description lock on "<file>-lock", which the kernel releases when the process
+/// ends, even if killed. The lock is on a separate file because closing any descriptor of the database would drop
+/// SQLite's POSIX locks on it.
+class CollectorLock {
+ public:
+  /// Throws FileError: locked or not_writable.
+  static CollectorLock acquire(const std::filesystem::path& file);
+  /// Returns true if another process, or another store of this process, collects into `file`. Neither locks nor writes.
+  [[nodiscard]] static bool held(const std::filesystem::path& file);
+
+  CollectorLock(CollectorLock&& other) noexcept;
+  CollectorLock& operator=(CollectorLock&& other) noexcept;
+  ~CollectorLock();
+
+ private:
+  CollectorLock(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
 
 /// Busy handler: while another program holds a lock, calls `waiting` every few milliseconds with the milliseconds
 /// waited so far. If it returns false, the statement fails with Kind::locked. Must outlive the connection.

@@ -4,16 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "kernels/model/device_rates.h"
-#include "storage/bounds.h"
 #include "storage/checksum.h"
-#include "storage/rows.h"
 #include "storage/run_store_impl.h"
 
 namespace attnscope {
@@ -42,7 +36,7 @@ Digest digest_of_set(SQLite::Database& database, const SetTables& tables, std::i
   RowHasher row(database,
                 fmt::format("SELECT d.uuid, d.name, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = "
                             "s.device_id LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
-                            tables.set_columns, qualified("e", environment_columns), tables.sets),
+                            tables.set_columns, qualified("e", environment_columns()), tables.sets),
                 set);
   while (row.next()) sum += row.digest(tables.set_kind, 0);
   RowHasher rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows), set);
@@ -92,15 +86,15 @@ std::vector<Set> RunStore::Impl::read_sets(const SetTables& tables, ReadRest&& r
   SQLite::Statement& query = prepare(fmt::format(
       "SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
       "LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, s.measured_at, s.id",
-      qualified("e", environment_columns), tables.set_columns, tables.sets));
+      qualified("e", environment_columns()), tables.set_columns, tables.sets));
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
     try {
       Reader in(query);
       Set set;
       (void)in.integer();
-      in >> set.uid >> set.device_uuid >> set.device_name >> set.measured_at >> environment_values(set.environment);
-      if (parse_digest(set.uid) != digest_of_set(*database, tables, id)) {
+      in >> set.uid >> set.device_uuid >> set.device_name >> set.measured_at >> set.environment;
+      if (set.uid != to_string(digest_of_set(*database, tables, id))) {
         throw RowError("its checksum does not match its content");
       }
       read_rest(set, id, in);

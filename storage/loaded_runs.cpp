@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <string>
 #include <system_error>
 
 #include "profiler/files/output_file.h"
@@ -17,21 +16,11 @@ namespace {
 
 using analysis::RunIndex;
 
-/// Returns the file's name, with as many of its folders as distinguish it from the other files.
+/// Returns the file's name, or its path if another file has that name.
 std::string display_name(const std::filesystem::path& file, const std::set<std::filesystem::path>& files) {
-  const auto end_of = [](const std::filesystem::path& path, std::ptrdiff_t parts) {
-    std::filesystem::path name;
-    for (auto part = std::prev(path.end(), std::min(parts, std::distance(path.begin(), path.end())));
-         part != path.end(); ++part)
-      name /= *part;
-    return name;
-  };
-  std::ptrdiff_t parts = 1;
-  const auto same_end = [&](const std::filesystem::path& other) {
-    return other != file && end_of(other, parts) == end_of(file, parts);
-  };
-  while (std::ranges::any_of(files, same_end) && parts < std::distance(file.begin(), file.end())) ++parts;
-  return end_of(file, parts).string();
+  const bool shared = std::ranges::any_of(
+      files, [&](const std::filesystem::path& other) { return other != file && other.filename() == file.filename(); });
+  return shared ? file.string() : file.filename().string();
 }
 
 class RunLoader {

@@ -27,9 +27,6 @@ struct MergeReport {
   [[nodiscard]] bool whole() const { return missing.empty() && left_out.empty(); }
 };
 
-/// Returns true if the file is damaged or not an attnscope file.
-[[nodiscard]] bool is_damage(FileError::Kind);
-
 enum class DamagedFilePolicy {
   refuse,  ///< the first damaged file is an error
   skip     ///< damaged files are skipped and reported
@@ -42,8 +39,7 @@ enum class DamagedFilePolicy {
                                       DamagedFilePolicy damaged = DamagedFilePolicy::refuse);
 
 /// Copies all runs of `sources` except deleted ones into a new compact file without a journal, in their order, merged
-/// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `replace_any`. A device or
-/// pipe is written to.
+/// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `replace_any`.
 MergeReport write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
                                bool replace_any = false);
 

@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
 
 #include "profiler/metrics/manifest.h"
 #include "profiler/metrics/rounds.h"
-#include "storage/bounds.h"
 
 namespace attnscope {
 namespace {
@@ -138,7 +135,11 @@ std::optional<std::vector<StoredPoint>> PointsReader::read() {
   failed_.clear();
   drop_children();
   if (metrics_.empty()) read_metric_names();
-  if (!statements_) read_manifest_rows();
+  // Points of a damaged manifest are still valid measurements and are kept.
+  const auto note = [this](std::int64_t id, const Message& why) {
+    invalid_rows_.push_back({make_message("kernel manifest {}", id), why});
+  };
+  if (!statements_) statements_ = read_manifests(select_, false, note);
   read_points();
   try {
     read_children();
@@ -147,27 +148,89 @@ std::optional<std::vector<StoredPoint>> PointsReader::read() {
     drop_children();
     failed_.insert_or_assign(0, error.why);
   }
-  total_values_ += values_ + point_weight * points_.size();
-  total_samples_ += samples_;
-  total_rounds_ += rounds_;
-  if (is_full()) return std::vector<StoredPoint>();
   assemble_rounds();
   remove_invalid_points();
   return std::move(points_);
 }
 
+/// Rows q of `table` are joined with points p.
+template <class ReadRow>
+void PointsReader::each_child(std::string_view table, const std::string& columns, std::string_view order,
+                              ReadRow&& read_row) {
+  each_row(
+      select_(fmt::format("SELECT q.point_id, {} FROM points p CROSS JOIN {} WHERE {{}} {}", columns, table, order)),
+      point_index_, read_row);
+}
+
 void PointsReader::read_children() {
-  read_knobs();
-  read_other_gpus();
-  read_kernels();
-  read_metrics();
-  read_samples();
-  read_launches();
-  read_clocks();
+  each_child("point_knobs q ON q.point_id = p.id", "q.name, q.value", "", [this](std::size_t place, Reader& in) {
+    const std::string name = in.text();
+    points_[place].record.spec.knobs.set(name, in.knob());
+  });
+  each_child("point_devices q ON q.point_id = p.id JOIN devices d ON d.id = q.device_id", "d.uuid",
+             "ORDER BY q.point_id, q.rank",
+             [this](std::size_t place, Reader& in) { points_[place].record.others.push_back(in.text()); });
+  each_child("kernels q ON q.point_id = p.id", "q.id, q.name, q.occupancy_limiter, q.complete", "ORDER BY q.id",
+             [this](std::size_t place, Reader& in) {
+               count(kernel_weight - 1, 0);
+               std::vector<KernelRecord>& kernels = points_[place].record.kernels;
+               kernel_index_[in.integer()] = {.point = place, .kernel = kernels.size()};
+               KernelRecord& kernel = kernels.emplace_back();
+               in >> kernel.kernel >> kernel.occupancy_limiter >> kernel.complete;
+             });
+  read_kernel_rows();
+  each_child("clocks q ON q.point_id = p.id", "q.round, " + qualified("q", clock_columns), "",
+             [this](std::size_t place, Reader& in) {
+               const std::int64_t round = in.integer();
+               ClockReading clocks;
+               in >> clock_values(clocks);
+               (round == 0 ? points_[place].record.clocks : round_record(place, round).clocks) = clocks;
+             });
+}
+
+void PointsReader::read_kernel_rows() {
+  const auto each = [this](std::string_view table, std::string_view columns, const auto& read_row) {
+    each_row(select_(fmt::format("SELECT q.kernel_id, {} FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS "
+                                 "JOIN {} q ON q.kernel_id = k.id WHERE {{}}",
+                                 columns, table)),
+             kernel_index_, read_row);
+  };
+  each("metric_values", "q.metric_id, q.round, q.value, q.provenance", [&](const KernelIndex& place, Reader& in) {
+    const std::int64_t id = in.integer();
+    const auto metric = metrics_.find(id);
+    if (metric == metrics_.end()) throw RowError(make_message("missing metric {}", id));
+    const std::int64_t round = in.integer();
+    const double value = in.real();
+    const Provenance provenance = require_keyword(parse_provenance(in.text()));
+    kernel_of_round(place, round).metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
+  });
+  each("timing_samples", "q.round, q.samples_ns", [this](const KernelIndex& place, Reader& in) {
+    const std::int64_t round = in.integer();
+    const std::string list = in.text();
+    if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(max_round_samples)) {
+      throw RowError(make_message("more than {} timing samples in one round", max_round_samples));
+    }
+    std::vector<double>& samples = kernel_of_round(place, round).samples_ns;
+    samples = parsed<std::vector<double>>(list);
+    count(0, samples.size());
+  });
+  each("launches", qualified("q", launch_columns), [this](const KernelIndex& place, Reader& in) {
+    LaunchRecord& launch = kernel_at(place).launch.emplace();
+    in >> launch.kernel >> launch.source_file >> launch.entry;
+    launch.defines = parsed<std::vector<std::string>>(in.text());
+    in >> launch.digest >> launch.registers >> launch.local_bytes >> launch.static_shared_bytes >>
+        launch.dynamic_shared_bytes >> launch.threads;
+    const auto grid = parsed<std::array<std::int64_t, 3>>(in.text());
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+      if (!std::in_range<std::uint32_t>(grid[i]))
+        throw RowError(make_message("grid dimension {} is out of range", grid[i]));
+      launch.grid[i] = static_cast<std::uint32_t>(grid[i]);
+    }
+  });
 }
 
 void PointsReader::drop_children() {
-  values_ = samples_ = rounds_ = 0;
+  values_ = samples_ = 0;
   kernel_index_.clear();
   later_rounds_.clear();
   for (StoredPoint& point : points_) {
@@ -213,13 +276,6 @@ void PointsReader::read_metric_names() {
   }
 }
 
-void PointsReader::read_manifest_rows() {
-  // Points of a damaged manifest are still valid measurements and are kept.
-  statements_ = read_manifests(select_, false, [this](std::int64_t id, const Message& why) {
-    invalid_rows_.push_back({make_message("kernel manifest {}", id), why});
-  });
-}
-
 void PointsReader::read_points() {
   // Left join: a point without its device row is reported, not lost.
   SQLite::Statement& query =
@@ -261,69 +317,6 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   point.record.manifest = manifest->manifest;
 }
 
-void PointsReader::read_other_gpus() {
-  SQLite::Statement& query = select_(
-      "SELECT q.point_id, d.uuid FROM points p CROSS JOIN point_devices q ON q.point_id = p.id JOIN devices d ON d.id "
-      "= "
-      "q.device_id WHERE {} ORDER BY q.point_id, q.rank");
-  each_row(query, point_index_,
-           [this](std::size_t place, Reader& in) { points_[place].record.others.push_back(in.text()); });
-}
-
-void PointsReader::read_knobs() {
-  SQLite::Statement& query = select_(
-      "SELECT q.point_id, q.name, q.value FROM points p CROSS JOIN point_knobs q ON q.point_id = p.id WHERE {}");
-  each_row(query, point_index_, [this](std::size_t place, Reader& in) {
-    const std::string name = in.text();
-    const KnobValue value = in.knob();
-    points_[place].record.spec.knobs.set(name, value);
-  });
-}
-
-void PointsReader::read_kernels() {
-  SQLite::Statement& query = select_(
-      "SELECT k.point_id, k.id, k.name, k.occupancy_limiter, k.complete FROM points p CROSS JOIN kernels k ON "
-      "k.point_id = p.id WHERE {} ORDER BY k.id");
-  each_row(query, point_index_, [this](std::size_t place, Reader& in) {
-    count(kernel_weight - 1, 0);
-    std::vector<KernelRecord>& kernels = points_[place].record.kernels;
-    kernel_index_[in.integer()] = {.point = place, .kernel = kernels.size()};
-    KernelRecord& kernel = kernels.emplace_back();
-    in >> kernel.kernel >> kernel.occupancy_limiter >> kernel.complete;
-  });
-}
-
-void PointsReader::read_metrics() {
-  SQLite::Statement& query = select_(
-      "SELECT v.kernel_id, v.metric_id, v.round, v.value, v.provenance FROM points p CROSS JOIN kernels k ON "
-      "k.point_id = p.id CROSS JOIN metric_values v ON v.kernel_id = k.id WHERE {}");
-  each_row(query, kernel_index_, [&](const KernelIndex& place, Reader& in) {
-    const std::int64_t id = in.integer();
-    const auto metric = metrics_.find(id);
-    if (metric == metrics_.end()) throw RowError(make_message("missing metric {}", id));
-    const std::int64_t round = in.integer();
-    const double value = in.real();
-    const Provenance provenance = require_keyword(parse_provenance(in.text()));
-    kernel_of_round(place, round).metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
-  });
-}
-
-void PointsReader::read_samples() {
-  SQLite::Statement& query = select_(
-      "SELECT t.kernel_id, t.round, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS "
-      "JOIN timing_samples t ON t.kernel_id = k.id WHERE {}");
-  each_row(query, kernel_index_, [this](const KernelIndex& place, Reader& in) {
-    const std::int64_t round = in.integer();
-    const std::string list = in.text();
-    if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(max_round_samples)) {
-      throw RowError(make_message("more than {} timing samples in one round", max_round_samples));
-    }
-    std::vector<double>& samples = kernel_of_round(place, round).samples_ns;
-    samples = parsed<std::vector<double>>(list);
-    count(0, samples.size());
-  });
-}
-
 RoundRecord& PointsReader::round_record(std::size_t point, std::int64_t round) {
   if (Message wrong = round_index_error(round); !wrong.empty()) throw RowError(wrong);
   const int number = static_cast<int>(round);
@@ -340,14 +333,9 @@ KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64
   const auto found = std::ranges::find(kernels, own.kernel, &KernelRecord::kernel);
   if (found != kernels.end()) return *found;
   count(kernel_weight, 0);
-  ++rounds_;
   KernelRecord& added = kernels.emplace_back();
   added.kernel = own.kernel;
   return added;
-}
-
-std::optional<ClockReading>& PointsReader::clocks_of_round(std::size_t point, std::int64_t round) {
-  return round == 0 ? points_[point].record.clocks : round_record(point, round).clocks;
 }
 
 void PointsReader::assemble_rounds() {
@@ -366,37 +354,6 @@ void PointsReader::assemble_rounds() {
     // Values out of bounds are reported before sums are computed.
     if (bounds_error(record).empty()) summarize_rounds(record);
   }
-}
-
-void PointsReader::read_launches() {
-  SQLite::Statement& query = select_(
-      "SELECT l.kernel_id, l.launch, l.source_file, l.entry, l.defines, l.digest, l.registers, l.local_bytes, "
-      "l.static_shared_bytes, l.dynamic_shared_bytes, l.threads, l.grid FROM points p CROSS JOIN kernels k ON "
-      "k.point_id = p.id CROSS JOIN launches l ON l.kernel_id = k.id WHERE {}");
-  each_row(query, kernel_index_, [this](const KernelIndex& place, Reader& in) {
-    LaunchRecord& launch = kernel_at(place).launch.emplace();
-    in >> launch.kernel >> launch.source_file >> launch.entry;
-    launch.defines = parsed<std::vector<std::string>>(in.text());
-    in >> launch.digest >> launch.registers >> launch.local_bytes >> launch.static_shared_bytes >>
-        launch.dynamic_shared_bytes >> launch.threads;
-    const auto grid = parsed<std::array<std::int64_t, 3>>(in.text());
-    for (std::size_t i = 0; i < grid.size(); ++i) {
-      if (!std::in_range<std::uint32_t>(grid[i]))
-        throw RowError(make_message("grid dimension {} is out of range", grid[i]));
-      launch.grid[i] = static_cast<std::uint32_t>(grid[i]);
-    }
-  });
-}
-
-void PointsReader::read_clocks() {
-  SQLite::Statement& query = select_("SELECT c.point_id, c.round, " + qualified("c", clock_columns) +
-                                     " FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {}");
-  each_row(query, point_index_, [this](std::size_t place, Reader& in) {
-    const std::int64_t round = in.integer();
-    ClockReading clocks;
-    in >> clock_values(clocks);
-    clocks_of_round(place, round) = clocks;
-  });
 }
 
 }  // namespace attnscope

@@ -44,17 +44,12 @@ class PointsReader {
   /// Prepares a statement. "{}" in it is replaced by the condition on the points p, which may differ between calls of
   /// read().
   using Select = std::function<SQLite::Statement&(std::string_view)>;
-  PointsReader(Select select, const RunIds& runs, const ReadLimits& limits)
+  PointsReader(Select select, const RunIds& runs, const ReadLimits& limits = {})
       : select_(std::move(select)), runs_(runs), limits_(limits) {}
 
   /// Returns nullopt if the points together exceed the limits of one: read fewer at once. A point that exceeds them
   /// alone is invalid and takes no more memory than the limits.
   [[nodiscard]] std::optional<std::vector<StoredPoint>> read();
-  /// Returns true if the points read so far exceed the total; the points that were read last are not returned then.
-  [[nodiscard]] bool is_full() const {
-    return total_values_ > limits_.total_values || total_samples_ > limits_.total_samples ||
-           total_rounds_ > limits_.total_rounds;
-  }
   [[nodiscard]] const std::vector<InvalidRow>& invalid_rows() const { return invalid_rows_; }
 
  private:
@@ -67,7 +62,6 @@ class PointsReader {
     std::string unit;
   };
   void read_metric_names();
-  void read_manifest_rows();
   void read_points();
   void read_children();
   /// Throws TooLarge above the limits of a point.
@@ -75,22 +69,17 @@ class PointsReader {
   /// Keeps the points, which have no children then.
   void drop_children();
   void read_point_row(Reader& in, StoredPoint& point);
-  void read_knobs();
-  void read_other_gpus();
-  void read_kernels();
-  void read_metrics();
-  void read_samples();
-  void read_launches();
-  void read_clocks();
+  void read_kernel_rows();
   /// Returns the kernel record of that round. Round 0 is stored in the point itself until all rows are read.
   [[nodiscard]] KernelRecord& kernel_of_round(const KernelIndex& place, std::int64_t round);
-  [[nodiscard]] std::optional<ClockReading>& clocks_of_round(std::size_t point, std::int64_t round);
   [[nodiscard]] RoundRecord& round_record(std::size_t point, std::int64_t round);
   void assemble_rounds();
   void remove_invalid_points();
   /// Calls read_row(place, in) for each row. `places` maps the id in the first column to a place.
   template <class PointIndices, class ReadRow>
   void each_row(SQLite::Statement& query, const PointIndices& places, ReadRow&& read_row);
+  template <class ReadRow>
+  void each_child(std::string_view table, const std::string& columns, std::string_view order, ReadRow&& read_row);
   void fail(std::size_t point, const Message& why) { failed_.try_emplace(point, why); }
   [[nodiscard]] KernelRecord& kernel_at(const KernelIndex& place) {
     return points_[place.point].record.kernels[place.kernel];
@@ -99,13 +88,9 @@ class PointsReader {
   Select select_;
   const RunIds& runs_;
   ReadLimits limits_;
-  // Counts of the points of this read, then of all reads. Rounds: kernels of later rounds.
-  std::size_t values_ = 0;
+  std::size_t values_ = 0;  ///< weight of the rows of this read
   std::size_t samples_ = 0;
-  std::size_t rounds_ = 0;
-  std::size_t total_values_ = 0;
-  std::size_t total_rounds_ = 0;
-  std::size_t total_samples_ = 0;
+
   std::vector<StoredPoint> points_;
   std::unordered_map<std::int64_t, MetricName> metrics_;
   std::optional<std::unordered_map<std::int64_t, ManifestRow>> statements_;

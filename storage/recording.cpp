@@ -2,7 +2,6 @@
 #include "storage/recording.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "kernels/files/regular_file.h"
@@ -170,7 +169,7 @@ void Recording::keep(std::size_t worker, std::size_t place, int round, const Poi
   // A round cancelled after others is dropped; the stored rounds stay.
   if (has_rounds && record.disposition == Disposition::cancelled) return;
   const std::int64_t id = has_rounds ? store_.add_round(run_, place, round, record)
-                                     : store_.add_point(run_, place, record, workers_.at(worker));
+                                     : store_.add_point(run_, place, record, &workers_.at(worker));
   if (record.disposition != Disposition::cancelled) kept_.insert(place);
   if (options_.on_stored) options_.on_stored(worker, place, round, id, record);
 }

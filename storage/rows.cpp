@@ -27,6 +27,27 @@ FieldValue read_value(Reader& in, FieldType type) {
 
 }  // namespace
 
+const std::string& limit_columns() {
+  static const std::string columns = [] {
+    std::string list = "name, compute_major, compute_minor";
+    const DeviceLimits limits;
+    for_each_limit(limits, [&](const char* name, const auto&) { list += fmt::format(", {}", name); });
+    return list;
+  }();
+  return columns;
+}
+
+const std::string& environment_columns() {
+  static const std::string columns = [] {
+    std::string list;
+    const Environment environment;
+    for_each_version(environment,
+                     [&](const char* name, const auto&) { list += (list.empty() ? "" : ", ") + std::string(name); });
+    return list;
+  }();
+  return columns;
+}
+
 std::string qualified(std::string_view table, std::string_view columns) {
   std::string text = fmt::format("{}.", table);
   for (const char c : columns) {

@@ -45,6 +45,35 @@ T require_keyword(Result<T, Message> parsed) {
   return parsed.value();
 }
 
+/// Calls visit(name, member) for the columns of a device's limits besides name and compute capability, in order.
+template <class Limits, class Visit>
+void for_each_limit(Limits& limits, const Visit& visit) {
+  visit("sm_count", limits.sm_count);
+  visit("max_threads_per_block", limits.max_threads_per_block);
+  visit("max_threads_per_sm", limits.max_threads_per_sm);
+  visit("max_blocks_per_sm", limits.max_blocks_per_sm);
+  visit("registers_per_sm", limits.registers_per_sm);
+  visit("shared_bytes_per_block", limits.shared_bytes_per_block);
+  visit("shared_bytes_per_sm", limits.shared_bytes_per_sm);
+  visit("shared_bytes_reserved", limits.shared_bytes_reserved);
+  visit("l2_bytes", limits.l2_bytes);
+  visit("dram_bytes", limits.dram_bytes);
+  visit("dram_bytes_per_second", limits.dram_bytes_per_second);
+  visit("l2_bytes_per_second", limits.l2_bytes_per_second);
+  visit("tensor_flops", limits.tensor_flops);
+}
+/// Calls visit(name, member) for the columns of an environment, in order.
+template <class Of, class Visit>
+void for_each_version(Of& environment, const Visit& visit) {
+  visit("app_version", environment.app_version);
+  visit("driver_version", environment.driver_version);
+  visit("cuda_driver_api", environment.cuda_driver_api);
+  visit("nvrtc_version", environment.nvrtc_version);
+  visit("cupti_version", environment.cupti_version);
+  visit("nvml_version", environment.nvml_version);
+  visit("operating_system", environment.operating_system);
+}
+
 class Binder {
  public:
   explicit Binder(SQLite::Statement& statement) : statement_(statement) {}
@@ -78,6 +107,17 @@ class Binder {
     return *this;
   }
 
+  /// Binds limit_columns().
+  Binder& operator<<(const DeviceLimits& limits) {
+    *this << limits.name << limits.compute_major << limits.compute_minor;
+    for_each_limit(limits, [this](const char*, const auto& value) { *this << value; });
+    return *this;
+  }
+  /// Binds environment_columns().
+  Binder& operator<<(const Environment& environment) {
+    for_each_version(environment, [this](const char*, const auto& value) { *this << value; });
+    return *this;
+  }
   template <class... T>
   Binder& operator<<(const std::tuple<T...>& values) {
     std::apply([this](const auto&... each) { (*this << ... << each); }, values);
@@ -153,6 +193,15 @@ class Reader {
     value = static_cast<int>(number);
     return *this;
   }
+  Reader& operator>>(DeviceLimits& limits) {
+    *this >> limits.name >> limits.compute_major >> limits.compute_minor;
+    for_each_limit(limits, [this](const char*, auto& value) { *this >> value; });
+    return *this;
+  }
+  Reader& operator>>(Environment& environment) {
+    for_each_version(environment, [this](const char*, auto& value) { *this >> value; });
+    return *this;
+  }
   template <class T>
   Reader& operator>>(std::optional<T>& value) {
     return value = optional<T>(), *this;
@@ -174,28 +223,9 @@ class Reader {
   int place_ = 0;
 };
 
-inline constexpr const char* limit_columns =
-    "name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, "
-    "registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, "
-    "dram_bytes_per_second, l2_bytes_per_second, tensor_flops";
-/// Returns references to the values of limit_columns, in order. `Limits`: DeviceLimits or const DeviceLimits.
-template <class Limits>
-auto limit_values(Limits& gpu) {
-  return std::tie(gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.max_threads_per_block,
-                  gpu.max_threads_per_sm, gpu.max_blocks_per_sm, gpu.registers_per_sm, gpu.shared_bytes_per_block,
-                  gpu.shared_bytes_per_sm, gpu.shared_bytes_reserved, gpu.l2_bytes, gpu.dram_bytes,
-                  gpu.dram_bytes_per_second, gpu.l2_bytes_per_second, gpu.tensor_flops);
-}
-
-inline constexpr const char* environment_columns =
-    "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
-/// Returns references to the values of environment_columns, in order. `Of`: Environment or const Environment.
-template <class Of>
-auto environment_values(Of& environment) {
-  return std::tie(environment.app_version, environment.driver_version, environment.cuda_driver_api,
-                  environment.nvrtc_version, environment.cupti_version, environment.nvml_version,
-                  environment.operating_system);
-}
+inline constexpr const char* launch_columns =
+    "launch, source_file, entry, defines, digest, registers, local_bytes, static_shared_bytes, dynamic_shared_bytes, "
+    "threads, grid";
 
 inline constexpr const char* clock_columns =
     "sm_clock_hz, memory_clock_hz, temperature_c, power_w, throttle_reasons, throttled";
@@ -205,6 +235,11 @@ auto clock_values(Clocks& clocks) {
   return std::tie(clocks.sm_clock_hz, clocks.memory_clock_hz, clocks.temperature_c, clocks.power_w,
                   clocks.throttle_reasons, clocks.throttled);
 }
+
+/// Returns "name, compute_major, compute_minor, sm_count, ...".
+[[nodiscard]] const std::string& limit_columns();
+/// Returns "app_version, driver_version, ...".
+[[nodiscard]] const std::string& environment_columns();
 
 /// Returns "d.name, d.sm_count, ..." for a list of columns.
 [[nodiscard]] std::string qualified(std::string_view table, std::string_view columns);

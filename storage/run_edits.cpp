@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <utility>
 
-#include "profiler/plan/text.h"
 #include "storage/run_store_impl.h"
 
 namespace attnscope {
@@ -18,16 +15,6 @@ using Kind = FileError::Kind;
 /// Returns true for one line without control characters.
 bool is_plain(std::string_view text) {
   return printable(text) == text;
-}
-
-/// Applies the limits of an edit to stored text.
-Message bounds_error(const RunAnnotations& annotations) {
-  return bounds_error(RunEdit{.name = annotations.name,
-                              .note = annotations.note,
-                              .tag = annotations.tags,
-                              .untag = {},
-                              .hidden = std::nullopt,
-                              .deleted = std::nullopt});
 }
 
 }  // namespace
@@ -73,48 +60,34 @@ RunAnnotations edited(RunAnnotations annotations, const RunEdit& edit) {
 
 RunAnnotations RunStore::Impl::read_annotations(Reader& in, std::int64_t run) {
   RunAnnotations annotations;
-  // Parts are read separately, so that valid ones survive the next edit.
-  const auto part = [&](const auto& take) {
-    Message why;
-    try {
-      take();
-    } catch (const RowError& error) {
-      why = error.message();
-    } catch (const json::exception&) {
-      why = "not valid UTF-8";
-    }
-    if (!why.empty()) note({.where = make_message("name, note and tags of run {}", run), .why = why});
-  };
-  part([&] { annotations.deleted = in.flag(); });
-  part([&] { annotations.hidden = in.flag(); });
-  for (std::string RunAnnotations::*text : {&RunAnnotations::name, &RunAnnotations::note}) {
-    part([&] {
-      RunAnnotations said;
-      said.*text = in.optional<std::string>().value_or("");
-      require_valid_row(bounds_error(said));
-      annotations.*text = said.*text;
-    });
+  Message why;
+  try {
+    annotations.deleted = in.flag();
+    annotations.hidden = in.flag();
+    const std::string name = in.optional<std::string>().value_or("");
+    const std::string note = in.optional<std::string>().value_or("");
+    const auto tags = json::parse(in.text()).get<std::vector<std::string>>();
+    const RunEdit stated{
+        .name = name, .note = note, .tag = tags, .untag = {}, .hidden = std::nullopt, .deleted = std::nullopt};
+    why = bounds_error(stated);
+    if (why.empty()) annotations = edited(annotations, stated);
+  } catch (const RowError& error) {
+    why = error.message();
+  } catch (const json::exception&) {
+    why = "not valid UTF-8";
   }
-  part([&] {
-    for (std::string& tag : json::parse(in.text()).get<std::vector<std::string>>()) {
-      part([&] {
-        RunAnnotations said{annotations};
-        said.tags.push_back(std::move(tag));
-        require_valid_row(bounds_error(said));
-        annotations.tags = std::move(said.tags);
-      });
-    }
-  });
+  if (!why.empty()) note({.where = make_message("name, note and tags of run {}", run), .why = why});
   return annotations;
 }
 
-void RunStore::Impl::set_annotations(std::int64_t run, const RunAnnotations& annotations,
-                                     const std::string& edited_at) {
+void RunStore::Impl::apply_edit(std::int64_t run, const RunEdit& edit, const std::string& edited_at) {
   execute(
-      "UPDATE runs SET name = nullif(?, ''), note = nullif(?, ''), hidden = ?, deleted = ?, edited_at = ? WHERE id = ?",
-      annotations.name, annotations.note, annotations.hidden, annotations.deleted, edited_at, run);
-  execute("DELETE FROM run_tags WHERE run_id = ?", run);
-  for (const std::string& tag : annotations.tags) execute("INSERT INTO run_tags (run_id, tag) VALUES (?, ?)", run, tag);
+      "UPDATE runs SET name = nullif(coalesce(?, name), ''), note = nullif(coalesce(?, note), ''), hidden = "
+      "coalesce(?, "
+      "hidden), deleted = coalesce(?, deleted), edited_at = ? WHERE id = ?",
+      edit.name, edit.note, edit.hidden, edit.deleted, edited_at, run);
+  for (const std::string& tag : edit.untag) execute("DELETE FROM run_tags WHERE run_id = ? AND tag = ?", run, tag);
+  for (const std::string& tag : edit.tag) execute("INSERT OR IGNORE INTO run_tags VALUES (?, ?)", run, tag);
 }
 
 std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const RunEdit& edit) {
@@ -132,7 +105,7 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
       edits.push_back({.run = run, .uid = found->uid, .annotations = std::move(after)});
     }
     const std::string now = now_utc();
-    for (const EditedRun& each : edits) impl_->set_annotations(each.run, each.annotations, now);
+    for (const EditedRun& each : edits) impl_->apply_edit(each.run, edit, now);
     return edits;
   });
 }

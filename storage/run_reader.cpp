@@ -4,17 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
 
 #include "kernels/model/gpu_values.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/run_state.h"
 #include "profiler/metrics/manifest.h"
-#include "storage/bounds.h"
 #include "storage/checksum.h"
 #include "storage/run_store_impl.h"
 
@@ -23,19 +18,26 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<StoredRunState, std::string_view>, 5> run_states{{
-    {StoredRunState::running, "running"},
-    {StoredRunState::complete, "complete"},
-    {StoredRunState::cancelled, "cancelled"},
-    {StoredRunState::interrupted, "interrupted"},
-    {StoredRunState::failed, "failed"},
+struct RunState {
+  StoredRunState state;
+  std::string_view word;
+  MessageFunction title;
+};
+constexpr std::array<RunState, 5> run_states{{
+    {StoredRunState::running, "running", message_of<msg::run_state::running>},
+    {StoredRunState::complete, "complete", message_of<msg::run_state::complete>},
+    {StoredRunState::cancelled, "cancelled", message_of<msg::run_state::cancelled>},
+    {StoredRunState::interrupted, "interrupted", message_of<msg::run_state::interrupted>},
+    {StoredRunState::failed, "failed", message_of<msg::run_state::failed>},
 }};
+const RunState& row_of(StoredRunState state) {
+  return *std::ranges::find(run_states, state, &RunState::state);
+}
 
 StoredRunState parse_run_state(std::string_view text) {
-  for (const auto& [state, name] : run_states) {
-    if (name == text) return state;
-  }
-  throw RowError(make_message("unknown run state \"{}\"", text));
+  const auto* const found = std::ranges::find(run_states, text, &RunState::word);
+  if (found == run_states.end()) throw RowError(make_message("unknown run state \"{}\"", text));
+  return found->state;
 }
 
 MeasureOptions options_from(const json& text) {
@@ -95,10 +97,10 @@ RunSummary read_run(Reader& in) {
   run.order_seed = options.value(order_seed_key, std::uint64_t{0});
   run.points = in.count();
   run.ok_points = in.count();
-  in >> run.device_uuid >> run.simulated >> run.device_ordinal >> limit_values(run.limits);
+  in >> run.device_uuid >> run.simulated >> run.device_ordinal >> run.limits;
   read_given_rates(options, run.limits);
   run.device_name = run.limits.name;
-  in >> environment_values(run.environment);
+  in >> run.environment;
   run.provenance = require_keyword(parse_provenance(in.text()));
   run.uid = in.text();
   const std::int64_t rounds = in.integer();
@@ -111,27 +113,12 @@ RunSummary read_run(Reader& in) {
 
 }  // namespace
 
-std::string_view to_string(StoredRunState wanted) {
-  for (const auto& [state, name] : run_states) {
-    if (state == wanted) return name;
-  }
-  return "unknown";
+std::string_view to_string(StoredRunState state) {
+  return row_of(state).word;
 }
 
 Message title(StoredRunState state) {
-  switch (state) {
-    case StoredRunState::running:
-      return msg::run_state::running{};
-    case StoredRunState::complete:
-      return msg::run_state::complete{};
-    case StoredRunState::cancelled:
-      return msg::run_state::cancelled{};
-    case StoredRunState::interrupted:
-      return msg::run_state::interrupted{};
-    case StoredRunState::failed:
-      break;
-  }
-  return msg::run_state::failed{};
+  return row_of(state).title();
 }
 
 RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state,
@@ -141,45 +128,30 @@ RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state
   if (content_verified) return RunIntegrity::verified;
   // A run that ended in a file to which another process appends is verified once per process.
   const std::string check = "run " + *checksum;
-  if (followed && passed_checks().has(check, file, *checksum)) return RunIntegrity::verified;
+  if (followed && has_passed(check, file, *checksum)) return RunIntegrity::verified;
   Verified& known = verified[run];
   if (known.checksum != *checksum) {
-    known = {.checksum = *checksum, .equal = parse_digest(*checksum) == checksum_of_run(*database, run)};
-    if (followed && known.equal) passed_checks().add(check, file, *checksum);
+    known = {.checksum = *checksum, .equal = *checksum == to_string(checksum_of_run(*database, run))};
+    if (followed && known.equal) note_passed(check, file, *checksum);
   }
   return known.equal ? RunIntegrity::verified : RunIntegrity::damaged;
 }
 
-std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::count_points() {
-  if (point_counts) return *point_counts;
-  std::unordered_map<std::int64_t, PointCount> counts;
-  SQLite::Statement& query =
-      prepare("SELECT run_id, count(*), coalesce(sum(disposition = 'ok'), 0) FROM points GROUP BY run_id");
-  while (query.executeStep()) {
-    counts[query.getColumn(0).getInt64()] = {.points = query.getColumn(1).getInt64(),
-                                             .ok = query.getColumn(2).getInt64()};
-  }
-  point_counts = counts;
-  return counts;
-}
-
 std::vector<RunSummary> RunStore::Impl::read_runs(RunIds* known, bool include_deleted) {
   const bool collecting = mode == Mode::collect || CollectorLock::held(file);
-  // Counts in the same statement if another process may write, so that a finished run has all its points.
-  const bool counts_here = known == nullptr && !immutable;
+  // Counts are read in the same statement, so that a finished run has all its points.
+  const bool counts = known == nullptr;
   // Left joins: a run without its device row is reported, not lost.
   SQLite::Statement& query = prepare(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, r.provenance, r.uid, r.rounds, {}, {}, "
-      "r.checksum FROM runs r LEFT JOIN devices d ON d.id = r.device_id LEFT JOIN environments e ON e.id = "
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, r.provenance, r.uid, r.rounds, {}, "
+      "r.checksum, {} FROM runs r LEFT JOIN devices d ON d.id = r.device_id LEFT JOIN environments e ON e.id = "
       "r.environment_id {} ORDER BY r.id",
-      counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
-      qualified("e", environment_columns), annotation_columns, shards_column,
-      counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
-                    "points GROUP BY run_id) c ON c.run_id = r.id"
-                  : ""));
-  std::unordered_map<std::int64_t, PointCount> counts;
-  if (known == nullptr && immutable) counts = count_points();
+      counts ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns()),
+      qualified("e", environment_columns()), shards_column, annotation_columns,
+      counts ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
+               "points GROUP BY run_id) c ON c.run_id = r.id"
+             : ""));
   std::vector<RunSummary> summaries;
   bool any_damaged = false;
   while (query.executeStep()) {
@@ -193,14 +165,10 @@ std::vector<RunSummary> RunStore::Impl::read_runs(RunIds* known, bool include_de
     try {
       Reader in(query);
       RunSummary run = read_run(in);
-      if (const auto count = counts.find(id); count != counts.end()) {
-        run.points = static_cast<std::size_t>(count->second.points);
-        run.ok_points = static_cast<std::size_t>(count->second.ok);
-      }
-      run.annotations = read_annotations(in, id);
       run.shards = read_shards(in);
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
       run.integrity = integrity_of(id, run.state, in.optional<std::string>());
+      run.annotations = read_annotations(in, id);
       summaries.push_back(std::move(run));
     } catch (const RowError& error) {
       why = error.message();
@@ -218,7 +186,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(RunIds* known, bool include_de
     if (is_skipped) summaries.pop_back();
   }
   note_missing_runs();
-  if (immutable && !any_damaged) passed_checks().add("content", file, large_file_version(file, stamp));
+  if (immutable && !any_damaged) note_passed("content", file, large_file_version(file, stamp));
   return summaries;
 }
 
@@ -236,7 +204,7 @@ std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t
 }
 
 void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
-                                 bool include_deleted, const ReadLimits& limits) {
+                                 bool include_deleted) {
   std::size_t batch_size = 256;  // small enough for SQLite's page cache
   RunIds known;
   (void)read_runs(&known, include_deleted);
@@ -247,16 +215,11 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::f
     if (what.find("{}") != std::string_view::npos) query.bind(1, wanted);
     return query;
   };
-  PointsReader reader(select, known, limits);
+  PointsReader reader(select, known);
   for (std::size_t first = 0; first < ids.size();) {
     const auto some = ids.subspan(first, std::min(batch_size, ids.size() - first));
     wanted = json(std::vector<std::int64_t>(some.begin(), some.end())).dump();
     std::optional<std::vector<StoredPoint>> points = reader.read();
-    if (reader.is_full()) {
-      note({make_message("{} of {} points", ids.size() - first, ids.size()),
-            "skipped, because the points before have too many values, samples or rounds (read fewer runs at once)"});
-      break;
-    }
     if (!points) {
       batch_size = some.size() / 2;
       continue;
@@ -307,31 +270,25 @@ std::vector<RunSummary> RunStore::runs(bool include_deleted) const {
   return impl_->read([&] { return impl_->read_runs(nullptr, include_deleted); });
 }
 
-void RunStore::Impl::visit_points(std::span<const std::int64_t> runs, std::int64_t after_id,
-                                  const std::function<void()>& begin, const std::function<void(StoredPoint&&)>& visit,
-                                  bool include_deleted, const ReadLimits& limits) {
-  read([&] {
-    begin();
-    SQLite::Transaction snapshot(*database);
-    read_points(point_ids(runs, after_id), visit, include_deleted, limits);
-    snapshot.commit();
-    return true;
-  });
-}
-
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
                                           bool include_deleted) const {
   std::vector<StoredPoint> points;
-  impl_->visit_points(
+  visit_points(
       runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
-      include_deleted, kept_points_limits);
+      include_deleted);
   return points;
 }
 
 void RunStore::visit_points(std::span<const std::int64_t> runs, std::int64_t after_id,
                             const std::function<void()>& begin, const std::function<void(StoredPoint&&)>& visit,
                             bool include_deleted) const {
-  impl_->visit_points(runs, after_id, begin, visit, include_deleted, {});
+  impl_->read([&] {
+    begin();
+    SQLite::Transaction snapshot(*impl_->database);
+    impl_->read_points(impl_->point_ids(runs, after_id), visit, include_deleted);
+    snapshot.commit();
+    return true;
+  });
 }
 
 std::optional<StoredPoint> RunStore::point(std::int64_t id) const {

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/run_store.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <string>
-#include <utility>
-
 #include "profiler/files/output_file.h"
 #include "storage/run_store_impl.h"
-#include "storage/schema.h"
 
 namespace attnscope {
 namespace {
@@ -33,7 +28,6 @@ void RunStore::Impl::connect(DatabaseAccess access) {
 
 void RunStore::Impl::open_for_reading() {
   statement_cache.clear();
-  point_counts.reset();
   verified.clear();
   database.reset();
   stamp = file_stamp(file);
@@ -44,7 +38,7 @@ void RunStore::Impl::open_for_reading() {
     immutable = !followed && (!other_log.empty() || !has_journal(file));
     connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
     other_objects = require_attnscope_database(*database, file, stamp);
-    content_verified = immutable && passed_checks().has("content", file, large_file_version(file, stamp));
+    content_verified = immutable && has_passed("content", file, large_file_version(file, stamp));
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
       throw FileError(Kind::other, "{} has a write-ahead log, which needs a writable folder (copy both files to one)",

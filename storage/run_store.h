@@ -21,6 +21,9 @@
 
 namespace attnscope {
 
+/// PRAGMA user_version. Increment with every change of the schema (schema.cpp), including fields of a point.
+inline constexpr int schema_version = 7;
+
 // Text and flags that users attach to a run. Not covered by the run's checksum.
 
 inline constexpr std::size_t max_run_name_bytes = 200;  ///< bytes
@@ -193,9 +196,8 @@ class RunStore {
   // Writing (Mode::collect). Each call is one transaction. Committed data survives the end of the process; after
   // finish_run() also a power loss. Throws if the file was removed or replaced.
   std::int64_t begin_run(const RunHeader&);
-  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
-  /// Same, for one of several devices that share the plan; replaces an existing point.
-  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&, const DeviceInfo&);
+  /// `device`: one of several that share the plan; an existing point is replaced then.
+  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&, const DeviceInfo* device = nullptr);
   /// Adds one more round to a stored point (profiler/metrics/rounds.h: add_round()) and returns its id. Throws if the
   /// point already has that round or is damaged.
   std::int64_t add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
@@ -220,7 +222,7 @@ class RunStore {
   /// `include_deleted`: includes deleted runs. Only runs(), points() and visit_points() can return them.
   [[nodiscard]] std::vector<RunSummary> runs(bool include_deleted = false) const;
   /// Returns points of the given runs (empty: all), by run, then index. `after_id`: only points with a larger id, for
-  /// viewers that follow a running collector. Points beyond kept_points_limits are skipped and noted.
+  /// viewers that follow a running collector.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {}, std::int64_t after_id = 0,
                                                 bool include_deleted = false) const;
   /// Visits the same points in the same order and in one snapshot, with a few hundred in memory at a time. `begin` is
@@ -275,6 +277,9 @@ struct FileCheck {
 
   [[nodiscard]] bool ok() const { return invalid_rows.empty() && damage.empty(); }
 };
+
+/// Returns true if the file is damaged or not an attnscope file.
+[[nodiscard]] bool is_damage(FileError::Kind);
 
 /// Checks the whole file. Throws FileError if it cannot be opened.
 [[nodiscard]] FileCheck check_file(const std::filesystem::path& file);

@@ -21,7 +21,6 @@
 
 #include "kernels/messages/message.h"
 #include "storage/bounds.h"
-#include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/points_reader.h"
 #include "storage/rows.h"
@@ -74,12 +73,6 @@ struct RunStore::Impl {
   };
   std::unordered_map<std::int64_t, Verified> verified;
   bool content_verified = false;  ///< all runs were verified earlier in this process, and the file has not changed
-  /// Point counts by run; cached for immutable files, because counting visits each point.
-  struct PointCount {
-    std::int64_t points = 0;
-    std::int64_t ok = 0;
-  };
-  std::optional<std::unordered_map<std::int64_t, PointCount>> point_counts;
   std::vector<std::string> other_objects;
   bool has_points = false;                                   ///< points were written, or a run was reopened
   std::unordered_map<std::string, std::int64_t> device_ids;  ///< ids by uuid, for devices written by this object
@@ -155,13 +148,22 @@ struct RunStore::Impl {
   template <class Change>
   auto write(Change&& change) {
     try {
-      return write_or_throw(std::forward<Change>(change));
-    } catch (const FileError& error) {
-      if (error.kind() != FileError::Kind::disk_full || !has_points) throw;
+      SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
+      auto answer = change();
+      transaction.commit();
+      require_same_file();
+      return answer;
+    } catch (const SQLite::Exception& sqlite_error) {
+      device_ids.clear();  // they were rolled back
+      FileError error = to_file_error(sqlite_error, file);
+      if (error.kind() != FileError::Kind::disk_full || !has_points) throw error;
       throw FileError(
           FileError::Kind::disk_full,
           "no space left to write {}; stored points are kept (free some space, then continue with --resume)",
           file.string());
+    } catch (...) {
+      device_ids.clear();
+      throw;
     }
   }
 
@@ -171,33 +173,15 @@ struct RunStore::Impl {
   auto write_synced(Change&& change) {
     struct SyncGuard {
       Impl& impl;
-      explicit SyncGuard(Impl& of) : impl(of) { impl.set_synchronous(true); }
-      SyncGuard(const SyncGuard&) = delete;
-      SyncGuard& operator=(const SyncGuard&) = delete;
       ~SyncGuard() { impl.set_synchronous(false); }
     };
+    set_synchronous(true);
     auto answer = [&] {
-      const SyncGuard waiting(*this);
+      const SyncGuard guard{*this};
       return write(std::forward<Change>(change));
     }();
     checkpoint();
     return answer;
-  }
-
-  template <class Change>
-  auto write_or_throw(Change&& change) {
-    return with_file_errors(file, [&] {
-      try {
-        SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
-        auto answer = change();
-        transaction.commit();
-        require_same_file();
-        return answer;
-      } catch (...) {  // the cached ids were rolled back
-        device_ids.clear();
-        throw;
-      }
-    });
   }
 
   // Writing rows; call within write().
@@ -215,11 +199,9 @@ struct RunStore::Impl {
   void add_other_gpus(std::int64_t point, const PointRecord& record);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
                             const DeviceInfo* device = nullptr);
-  /// Same as the public members, in a write().
-  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord& record, const DeviceInfo* device);
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
-  void set_annotations(std::int64_t run, const RunAnnotations& annotations, const std::string& edited_at);
+  void apply_edit(std::int64_t run, const RunEdit& edit, const std::string& edited_at);
   template <class AddRows, class... More>
   std::string add_set(const SetTables& tables, const DeviceInfo& device, const Environment& environment,
                       AddRows&& add_rows, const More&... more);
@@ -230,12 +212,7 @@ struct RunStore::Impl {
   std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
   /// Reads these points in batches; skipped rows are noted.
   void read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
-                   bool include_deleted = false, const ReadLimits& limits = {});
-  /// RunStore::visit_points().
-  void visit_points(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
-                    const std::function<void(StoredPoint&&)>& visit, bool include_deleted, const ReadLimits& limits);
-  /// Returns the point counts of each run. Pre: immutable.
-  [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
+                   bool include_deleted = false);
   /// Returns the valid runs; others are noted. `known`: receives the ids of valid and skipped runs; counts are not read
   /// then.
   std::vector<RunSummary> read_runs(RunIds* known, bool include_deleted = false);

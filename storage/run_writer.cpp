@@ -5,19 +5,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
-#include <string>
-#include <unordered_map>
-#include <utility>
 
 #include "kernels/model/gpu_values.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/metrics/rounds.h"
-#include "storage/bounds.h"
 #include "storage/checksum.h"
 #include "storage/run_store_impl.h"
 
@@ -73,15 +66,15 @@ PointRecord make_storable(PointRecord measured) {
 std::int64_t RunStore::Impl::device_id(const DeviceInfo& device) {
   return *find(fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT DO UPDATE SET "
                            "ordinal = excluded.ordinal RETURNING id",
-                           limit_columns, placeholders(19)),
-               device.uuid, device.simulated, device.ordinal, limit_values(device.limits));
+                           limit_columns(), placeholders(19)),
+               device.uuid, device.simulated, device.ordinal, device.limits);
 }
 
 std::int64_t RunStore::Impl::environment_id(const Environment& environment) {
   return *find(fmt::format("INSERT INTO environments ({0}) VALUES ({1}) ON CONFLICT ({0}) DO UPDATE SET app_version = "
                            "excluded.app_version RETURNING id",
-                           environment_columns, placeholders(7)),
-               environment_values(environment));
+                           environment_columns(), placeholders(7)),
+               environment);
 }
 
 std::int64_t RunStore::Impl::metric_id(const MetricValue& metric) {
@@ -179,7 +172,7 @@ void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& recor
         fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) SELECT ?, simulated, 0, {0} FROM devices "
                     "WHERE id = (SELECT device_id FROM points WHERE id = ?) ON CONFLICT DO UPDATE SET ordinal = "
                     "excluded.ordinal RETURNING id",
-                    limit_columns),
+                    limit_columns()),
         record.others[i], point);
     execute("INSERT INTO point_devices (point_id, rank, device_id) VALUES (?, ?, ?)", point, i + 1, device);
   }
@@ -215,25 +208,6 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
     for (const KernelRecord& kernel : round_kernel) add_values(kernels.at(kernel.kernel), round, kernel);
     if (clocks) add_clocks(point, round, *clocks);
   });
-  return point;
-}
-
-std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
-                                       const DeviceInfo* device) {
-  const std::int64_t point = write([&] {
-    if (device != nullptr && !device_ids.contains(device->uuid)) device_ids[device->uuid] = device_id(*device);
-    // A measured point replaces a cancelled one; if a device is given, it replaces any point.
-    execute("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)", run, index,
-            device != nullptr);
-    const bool has_conflict =
-        record.manifest && find(
-                               "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
-                               "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)",
-                               record.spec.algorithm, digest_of(*record.manifest), run);
-    if (has_conflict) throw conflicting_manifest(file, run, record.spec.algorithm, index);
-    return insert_point(run, index, record, device);
-  });
-  has_points = true;
   return point;
 }
 
@@ -303,13 +277,24 @@ std::int64_t RunStore::begin_run(const RunHeader& header) {
   return impl_->write([&] { return impl_->insert_run(header); });
 }
 
-std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
-  return impl_->add_point(run, index, record, nullptr);
-}
-
 std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
-                                 const DeviceInfo& device) {
-  return impl_->add_point(run, index, record, &device);
+                                 const DeviceInfo* device) {
+  const std::int64_t point = impl_->write([&] {
+    if (device != nullptr && !impl_->device_ids.contains(device->uuid))
+      impl_->device_ids[device->uuid] = impl_->device_id(*device);
+    // A measured point replaces a cancelled one; if a device is given, it replaces any point.
+    impl_->execute("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)", run,
+                   index, device != nullptr);
+    const bool has_conflict =
+        record.manifest && impl_->find(
+                               "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
+                               "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)",
+                               record.spec.algorithm, digest_of(*record.manifest), run);
+    if (has_conflict) throw conflicting_manifest(file(), run, record.spec.algorithm, index);
+    return impl_->insert_point(run, index, record, device);
+  });
+  impl_->has_points = true;
+  return point;
 }
 
 std::int64_t RunStore::add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured) {

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/schema.h"
-
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
-
-#include <array>
-#include <string_view>
 
 #include "profiler/files/output_file.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "storage/database.h"
+#include "storage/rows.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
 
 // All numbers are in base units: bytes, nanoseconds, hertz; seconds if the name ends in _seconds. Times are ISO 8601,
-// UTC. {0}: columns of a point's fields.
+// UTC. {0}: columns of a point's fields, {1}: of a device's limits, {2}: of an environment.
 constexpr std::string_view tables = R"sql(
 -- A row never changes: a GPU whose description differs (after a driver update, say) is another row.
 CREATE TABLE devices (
@@ -26,34 +23,14 @@ CREATE TABLE devices (
   name TEXT NOT NULL,
   compute_major INTEGER NOT NULL,
   compute_minor INTEGER NOT NULL,
-  sm_count INTEGER NOT NULL,
-  max_threads_per_block INTEGER NOT NULL,
-  max_threads_per_sm INTEGER NOT NULL,
-  max_blocks_per_sm INTEGER NOT NULL,
-  registers_per_sm INTEGER NOT NULL,
-  shared_bytes_per_block INTEGER NOT NULL,
-  shared_bytes_per_sm INTEGER NOT NULL,
-  shared_bytes_reserved INTEGER NOT NULL,
-  l2_bytes INTEGER NOT NULL,
-  dram_bytes INTEGER NOT NULL,
-  dram_bytes_per_second REAL NOT NULL,
-  l2_bytes_per_second REAL NOT NULL,
-  tensor_flops REAL NOT NULL,
-  UNIQUE (uuid, simulated, ordinal, name, compute_major, compute_minor, sm_count, max_threads_per_block,
+{1}  UNIQUE (uuid, simulated, ordinal, name, compute_major, compute_minor, sm_count, max_threads_per_block,
           max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm,
           shared_bytes_reserved, l2_bytes, dram_bytes, dram_bytes_per_second, l2_bytes_per_second, tensor_flops)
 ) STRICT;
 
 CREATE TABLE environments (
   id INTEGER PRIMARY KEY,
-  app_version TEXT NOT NULL,
-  driver_version TEXT NOT NULL,
-  cuda_driver_api TEXT NOT NULL,
-  nvrtc_version TEXT NOT NULL,
-  cupti_version TEXT NOT NULL,
-  nvml_version TEXT NOT NULL,
-  operating_system TEXT NOT NULL,
-  UNIQUE (app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system)
+{2}  UNIQUE (app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system)
 ) STRICT;
 
 CREATE TABLE runs (
@@ -303,21 +280,6 @@ JOIN devices d ON d.id = p.device_id
 LEFT JOIN kernels k ON k.point_id = p.id;
 )sql";
 
-constexpr std::array metric_columns{metric_key::dram_read_bytes,
-                                    metric_key::dram_write_bytes,
-                                    metric_key::l2_to_sm_bytes,
-                                    metric_key::sm_to_l2_bytes,
-                                    metric_key::achieved_occupancy_pct,
-                                    metric_key::theoretical_occupancy_pct,
-                                    metric_key::registers,
-                                    metric_key::shared_bytes,
-                                    metric_key::local_bytes,
-                                    metric_key::model_l2_to_sm_bytes,
-                                    metric_key::model_sm_to_l2_bytes,
-                                    metric_key::model_compulsory_bytes,
-                                    metric_key::memory_bytes,
-                                    metric_key::dram_writeback_bytes};
-
 constexpr std::string_view metric_column = R"sql(
        (SELECT avg(value) FROM (SELECT v.value, row_number() OVER (ORDER BY v.value) AS row, count(*) OVER () AS n
                                 FROM metric_values v JOIN metrics m ON m.id = v.metric_id
@@ -349,9 +311,26 @@ const std::string& schema_text() {
       columns += fmt::format(" p.{},", field.name);
       if (field.role == FieldRole::algorithm) columns += " k.name AS kernel,";
     }
+    std::string limits;
+    const DeviceLimits device;
+    for_each_limit(device, [&](const char* name, const auto& value) {
+      constexpr bool is_real = std::is_floating_point_v<std::decay_t<decltype(value)>>;
+      limits += fmt::format("  {} {} NOT NULL,\n", name, is_real ? "REAL" : "INTEGER");
+    });
+    std::string versions;
+    const Environment environment;
+    for_each_version(environment,
+                     [&](const char* name, const auto&) { versions += fmt::format("  {} TEXT NOT NULL,\n", name); });
     std::string metrics;
-    for (const std::string_view key : metric_columns) metrics += fmt::format(metric_column, key);
-    return fmt::format(tables, definitions) + fmt::format(views, columns, metrics);
+    for (const std::string_view key :
+         {metric_key::dram_read_bytes, metric_key::dram_write_bytes, metric_key::l2_to_sm_bytes,
+          metric_key::sm_to_l2_bytes, metric_key::achieved_occupancy_pct, metric_key::theoretical_occupancy_pct,
+          metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes, metric_key::model_l2_to_sm_bytes,
+          metric_key::model_sm_to_l2_bytes, metric_key::model_compulsory_bytes, metric_key::memory_bytes,
+          metric_key::dram_writeback_bytes}) {
+      metrics += fmt::format(metric_column, key);
+    }
+    return fmt::format(tables, definitions, limits, versions) + fmt::format(views, columns, metrics);
   }();
   return text;
 }

@@ -188,7 +188,7 @@ void print_result(const RunStore& store, std::int64_t run, const Output& out) {
   const std::vector runs{run};
   if (out.has_format("text")) return;
   if (out.has_format("csv")) return (void)export_csv(store, runs, std::cout);
-  export_json({.store = &store, .runs = runs}, std::cout);
+  export_json(store, runs, std::cout);
 }
 
 /// Adds the groups with open points: bundles and the groups in them by descending duration, so that workers finish at

@@ -29,20 +29,16 @@ struct ExportOptions {
 };
 
 /// Returns the ids of matching points; nullopt (all points) without a filter.
-std::optional<std::vector<std::int64_t>> points_of_filter(const ExportOptions& options) {
+ExportedPoints points_of_filter(const ExportOptions& options) {
   if (options.filter.empty()) return std::nullopt;
   return load_points({options.files.front()}, options.filter).ids();
 }
 
 void write(const RunStore& store, const ExportOptions& options, std::ostream& out) {
-  const std::vector<ExportSource> source{{&store, options.runs, points_of_filter(options)}};
-  if (options.long_rows) {
-    export_long_csv(source, out);
-  } else if (options.output.has_format("csv")) {
-    export_csv(source, out);
-  } else {
-    export_json(source.front(), out);
-  }
+  const auto write_points = options.long_rows                  ? export_long_csv
+                            : options.output.has_format("csv") ? export_csv
+                                                               : export_json;
+  write_points(store, options.runs, out, points_of_filter(options));
 }
 
 ExitCode judged(const RunStore& store) {

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -61,75 +57,50 @@ struct ImportOptions {
 
 /// Parses "3:7", "3:", ":7" or "3": launch IDs of ncu.
 void set_launches(NcuSelection& selection, const std::string& text) {
-  const auto wrong = [&] {
-    throw CommandError(ExitCode::usage, "--launches '{}': not a range (write 3:7, 3: or :7)", text);
-  };
-  const auto bound = [&](std::string_view word) -> std::optional<std::int64_t> {
-    if (word.empty()) return std::nullopt;
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size() || value < 0) wrong();
-    return value;
-  };
   const std::size_t colon = text.find(':');
-  selection.first_launch = bound(std::string_view(text).substr(0, colon));
-  selection.last_launch =
-      colon == std::string::npos ? selection.first_launch : bound(std::string_view(text).substr(colon + 1));
-  if (!selection.first_launch && !selection.last_launch) wrong();
-  if (selection.first_launch && selection.last_launch && *selection.first_launch > *selection.last_launch) wrong();
+  const std::string first = text.substr(0, colon);
+  const std::string last = colon == std::string::npos ? first : text.substr(colon + 1);
+  const auto is_bound = [](const std::string& word) {
+    return word.size() < 19 && word.find_first_not_of("0123456789") == std::string::npos;
+  };
+  const bool valid = is_bound(first) && is_bound(last) && !(first.empty() && last.empty());
+  if (valid && !first.empty()) selection.first_launch = std::stoll(first);
+  if (valid && !last.empty()) selection.last_launch = std::stoll(last);
+  if (!valid || (!first.empty() && !last.empty() && *selection.first_launch > *selection.last_launch)) {
+    throw CommandError(ExitCode::usage, "--launches '{}': not a range (write 3:7, 3: or :7)", text);
+  }
 }
 
-/// Opens a file. Waits up to a second for the writer of a pipe, which reads as empty until the writer opens it.
-std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool pipe) {
-  constexpr int patience_ms = 1000;
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
-  if (pipe && descriptor >= 0) {
-    pollfd ready{.fd = descriptor, .events = POLLIN, .revents = 0};
-    ::poll(&ready, 1, patience_ms);
-    ::fcntl(descriptor, F_SETFL, 0);
-  }
-  std::unique_ptr<FILE, int (*)(FILE*)> in(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"), &std::fclose);
-  if (in == nullptr) {
-    throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
-  }
-  return in;
-}
-
+/// Reads a file, a pipe or standard input as UTF-8.
 std::string read(const std::string& file) {
+  constexpr std::size_t largest_mib = 256;  // protects against endless devices such as /dev/zero
+  constexpr std::size_t largest = largest_mib << 20U;
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
     throw CommandError(ExitCode::error, "{} is a folder (name a file)", file);
   }
-  constexpr std::size_t largest_mib = 256;  // protects against endless devices such as /dev/zero
-  constexpr std::size_t largest = largest_mib << 20U;
-  const bool pipe = std::filesystem::is_fifo(file, error);
-  const auto in = open_to_read(file, pipe);
+  std::ifstream in(file, std::ios::binary);
   std::string text;
-  const auto size = std::filesystem::file_size(file, error);
-  if (!error && size <= largest) text.reserve(size);
   std::array<char, std::size_t{1} << 16> piece{};
-  while (std::feof(in.get()) == 0 && std::ferror(in.get()) == 0 && text.size() <= largest) {
-    const std::string_view got(piece.data(), std::fread(piece.data(), 1, piece.size(), in.get()));
-    const std::string_view start = text.empty() ? got : std::string_view(text);
-    const bool utf16 = start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF");
-    if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos && !utf16) {
-      if (file.ends_with(".ncu-rep") || (text + std::string(got)).starts_with("NVR")) {
-        throw CommandError(ExitCode::error,
-                           "{} is a report of Nsight Compute (convert it: ncu --import {} --csv --page raw > FILE.csv)",
-                           file, file);
-      }
-      throw CommandError(ExitCode::error, "{} is binary: byte {} is zero (save it as UTF-8)", file,
-                         text.size() + zero + 1);
+  while (in && text.size() <= largest) {
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof() && text.size() <= largest) {
+    throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
+  }
+  const bool utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos && !utf16) {
+    if (file.ends_with(".ncu-rep") || text.starts_with("NVR")) {
+      throw CommandError(ExitCode::error,
+                         "{} is a report of Nsight Compute (convert it: ncu --import {} --csv --page raw > FILE.csv)",
+                         file, file);
     }
-    text += got;
+    throw CommandError(ExitCode::error, "{} is binary: byte {} is zero (save it as UTF-8)", file, zero + 1);
   }
   if (text.size() > largest) {
     throw CommandError(ExitCode::error, "{} is larger than {} MiB (import it in parts)", file, largest_mib);
   }
-  if (std::ferror(in.get()) != 0)
-    throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
-  if (pipe && text.empty())
-    throw CommandError(ExitCode::error, "{} is a pipe without a writer (name a file, or start the writer)", file);
   return as_utf8(std::move(text));
 }
 
@@ -178,7 +149,9 @@ std::vector<ColumnMapping> column_mappings(const std::vector<std::string>& texts
 }
 
 ImportFormat format_of(const ImportOptions& options, std::string_view text) {
-  return options.format.empty() ? detect_import_format(text) : *parse_import_format(options.format);
+  if (options.format.empty()) return detect_import_format(text);
+  return static_cast<ImportFormat>(std::ranges::find(import_format_names, options.format) -
+                                   import_format_names.begin());
 }
 
 /// Stores all runs or none; a new file appears only when complete.

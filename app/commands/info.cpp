@@ -23,7 +23,6 @@
 #include "profiler/predict/unit_utilization.h"
 #include "profiler/units/number_format.h"
 #include "storage/run_store.h"
-#include "storage/schema.h"
 
 namespace attnscope {
 namespace {

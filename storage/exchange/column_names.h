@@ -7,23 +7,6 @@
 
 namespace attnscope::exchange {
 
-template <class Limits, class Visit>
-void for_each_limit(Limits& limits, const Visit& visit) {
-  visit("sm_count", limits.sm_count);
-  visit("max_threads_per_block", limits.max_threads_per_block);
-  visit("max_threads_per_sm", limits.max_threads_per_sm);
-  visit("max_blocks_per_sm", limits.max_blocks_per_sm);
-  visit("registers_per_sm", limits.registers_per_sm);
-  visit("shared_bytes_per_block", limits.shared_bytes_per_block);
-  visit("shared_bytes_per_sm", limits.shared_bytes_per_sm);
-  visit("shared_bytes_reserved", limits.shared_bytes_reserved);
-  visit("l2_bytes", limits.l2_bytes);
-  visit("dram_bytes", limits.dram_bytes);
-  visit("dram_bytes_per_second", limits.dram_bytes_per_second);
-  visit("l2_bytes_per_second", limits.l2_bytes_per_second);
-  visit("tensor_flops", limits.tensor_flops);
-}
-
 namespace reason_column {
 inline constexpr std::string_view words = "reason";
 inline constexpr std::string_view code = "reason_code";

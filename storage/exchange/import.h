@@ -14,23 +14,21 @@
 
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
-#include "kernels/registry.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 #include "profiler/points/table.h"
 
 namespace attnscope {
 
-enum class ImportFormat { json, csv, ncu, nvbench, kernel_tuner, providers, nsight_python, markdown };
+enum class ImportFormat { json, csv, ncu, nvbench, kernel_tuner, nsight_python, markdown };
 /// Names of the formats, in the order of ImportFormat.
-inline constexpr std::array<std::string_view, 8> import_format_names{
-    "json", "csv", "ncu", "nvbench", "kernel-tuner", "providers", "nsight-python", "markdown"};
+inline constexpr std::array<std::string_view, 7> import_format_names{
+    "json", "csv", "ncu", "nvbench", "kernel-tuner", "nsight-python", "markdown"};
 [[nodiscard]] constexpr std::string_view to_string(ImportFormat format) {
   return import_format_names.at(static_cast<std::size_t>(format));
 }
 /// Returns the text of a file in UTF-8 with LF: UTF-16 with a byte order mark is converted, and CR alone ends a line.
 [[nodiscard]] std::string as_utf8(std::string text);
-[[nodiscard]] Result<ImportFormat, Message> parse_import_format(std::string_view);
 /// Detects the format from the first characters and the header.
 [[nodiscard]] ImportFormat detect_import_format(std::string_view text);
 
@@ -85,14 +83,10 @@ struct GivenField {
 
 struct ImportRequest {
   std::string device_name = {};  ///< empty: name from the file
-  /// ncu: the problem that was measured, instead of `given`.
-  std::optional<PointSpec> spec = std::nullopt;
   NcuSelection ncu = {};
   std::vector<GivenField> given = {};  ///< required for ncu, whose table has only kernels
   std::vector<ColumnMapping> map = {};
-  std::vector<std::string> ignore = {};  ///< columns of the file
-  /// Algorithms whose knobs are recognized as columns.
-  const Registry* registry = &known_algorithms();
+  std::vector<std::string> ignore = {};           ///< columns of the file
   bool columns_only = false;                      ///< the caller needs only the columns; missing fields are no error
   std::function<void()> cancellation_check = {};  ///< called before each record; an exception cancels the import
 
@@ -111,7 +105,7 @@ struct ImportRequest {
 /// batch, heads_q (or heads), heads_kv, n_q and n_k (or N), d, dropout, page, deterministic, br, bc, ..., kernel,
 /// device, disposition, reason, round (marks rows as rounds of one point), and the numbers time_ns, keys of the metrics
 /// table, or Nsight Compute counter names. Units are base units unless a CSV column names another ("time_ms", "time
-/// [us]"). Other programs' names for fields, times and rates are read, too (import_synonyms.h). A column without a
+/// [us]"). Other programs' names for fields, times and rates are read, too (import_synonyms.cpp). A column without a
 /// meaning is ignored if it is constant and an error otherwise. The CSV separator is comma, semicolon or tab. Required:
 /// algorithm, lengths, heads, d and at least one number. A CSV with a column `metric` is read as the output of
 /// export_long_csv(): one value per row, in any order.
@@ -121,7 +115,7 @@ struct ImportRequest {
 /// Launches must be of one process and one GPU, or be selected so.
 ///
 /// Others: tables of NVBench, Kernel Tuner and nsight-python, tables with one column of times or rates per provider,
-/// and Markdown tables. Each is converted to the columns of csv (foreign_tables.h).
+/// and Markdown tables. Each is converted to the columns of csv (foreign_tables.cpp).
 [[nodiscard]] Result<Import, Message> import_points(std::string_view text, ImportFormat, const ImportRequest&);
 
 }  // namespace attnscope

@@ -12,46 +12,95 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/plan/fields.h"
 #include "storage/exchange/import.h"
-#include "storage/exchange/import_synonyms.h"
 
 namespace attnscope::exchange {
 
+/// Columns of a row that hold its time.
+namespace time_column {
+inline constexpr std::string_view time = "time_ns";
+inline constexpr std::string_view mean = "time_mean_ns";
+}  // namespace time_column
 inline constexpr std::array<std::string_view, 2> time_columns{time_column::time, "gpu__time_duration.sum"};
 
-/// Returns true if the column has a meaning for imports.
-[[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
+/// Columns that no field has: they give a part of one, or state what follows from fields (PointBuilder).
+namespace partial_column {
+inline constexpr std::string_view window = "window";
+inline constexpr std::string_view window_left = "window_left";
+inline constexpr std::string_view window_right = "window_right";
+inline constexpr std::string_view group = "gqa_group";
+inline constexpr std::string_view tokens = "total_tokens";
+inline constexpr std::string_view hidden = "hidden_size";
+inline constexpr std::string_view d_v = "head_dim_v";
+}  // namespace partial_column
 
-/// Returns true for columns of times: samples, medians, means, quartiles and deviations.
-[[nodiscard]] bool is_time_column(std::string_view name);
+/// Prefixes of columns of spreads that are fractions of the time, and spreads of a FLOP rate. Others are times.
+inline constexpr std::string_view relative_spread = "relative ";
+inline constexpr std::string_view rate_spread = "rate ";
+/// Deviations between the extremes of all samples depend on their number.
+inline constexpr double extremes = -1;
+/// A statistic of a row's times.
+struct Statistic {
+  std::string_view column;
+  std::string_view words;   ///< in lower case, separated by spaces
+  double deviations = 0;    ///< spreads: standard deviations in its width, or up to `opposite`
+  bool is_of_mean = false;  ///< it shrinks with the square root of the number of samples
+  bool is_relative = false;
+  std::string_view opposite = {};  ///< other bound; empty for widths
+};
+[[nodiscard]] std::span<const Statistic> statistics();
+/// Returns the spread in a column; null for other columns.
+[[nodiscard]] const Statistic* spread_in(std::string_view column);
+
+/// Column of the program with the factor that converts values of the file to its unit.
+struct ScaledColumn {
+  std::string name;
+  std::string unit = {};
+  double scale = 1;
+  Message skipped = Message();  ///< reason why the values are recognized but not imported; empty if imported
+  bool unit_in_cells = false;   ///< a time or rate whose heading has no unit
+  std::string provider = {};    ///< "flash" in "flash_fwd_ms": the algorithm of the values
+  std::string pass = {};        ///< "fwd" in "flash_fwd_ms"
+  bool of_time = false;         ///< describes a time; without a unit it has that of the time
+};
+/// Returns our column for a name of the file; nullopt if it has no meaning. Names are read in any case and with any
+/// separators: "batch_size" is batch, "N_CTX" is N, "GPU Time (sec)" is time_ns with factor 1e9, "TFLOPS" is tflops.
+[[nodiscard]] std::optional<ScaledColumn> resolve(std::string_view name);
+/// Returns the dtype that a word of the name states; empty if none or several.
+[[nodiscard]] std::string dtype_in(std::string_view name);
+/// Converts the notation of other programs for the values of a field: "torch.float16" is fp16, mask "True" is causal.
+/// Other texts are returned unchanged.
+[[nodiscard]] std::string normalized_value(std::string_view field, std::string_view text);
+
+/// Returns true if the column has a meaning for imports.
+[[nodiscard]] bool is_known_column(std::string_view name);
+[[nodiscard]] const FieldPair* find_field_pair(std::string_view name);
+/// Returns the unit in which a column's values are stored: "ns" for times.
+[[nodiscard]] std::string_view base_of(std::string_view name);
 /// Returns true for columns of times, rates, metrics and counters.
 [[nodiscard]] bool is_measured(std::string_view name);
-
-/// Returns true if a column of this name, ours or a synonym, has a meaning.
-[[nodiscard]] bool is_recognized_column(const std::string& name, const Registry& registry);
 
 /// Columns of a file and how each is imported. Lists at most 4096.
 class ColumnList {
  public:
   [[nodiscard]] ImportedColumn& operator[](std::string_view name);
-  /// Marks a metric, or a column that sets two fields, as imported. `name` must outlive this object.
-  void keep(std::string_view name) { kept_.insert(name); }
   /// Records that column `name` of the file is read as `ours`.
   void map_column(std::string_view name, const ScaledColumn& ours);
-  /// Completes columns without a description and returns all.
-  [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
+  /// Sets the example of a column that has none.
+  void add_example(std::string_view name, std::string_view text);
+  /// Completes columns without a description and returns all. `stored`: metrics that some point has; others were
+  /// derived.
+  [[nodiscard]] std::vector<ImportedColumn> take(const std::set<std::string>& stored);
 
  private:
-  void describe(ImportedColumn& column, const Registry& registry) const;
+  void describe(ImportedColumn& column, const std::set<std::string>& stored) const;
 
   std::vector<ImportedColumn> columns_;
   std::map<std::string, std::size_t, std::less<>> place_;
-  std::set<std::string_view> kept_;
   std::map<std::string, std::string, std::less<>> read_as_;
   ImportedColumn overflow_;
 };
-/// Returns the text on one line, shortened with `...`.
-[[nodiscard]] std::string shorten_example(std::string_view text);
 
 /// Use of one column of a file.
 struct ColumnUse {
@@ -63,12 +112,11 @@ struct ColumnUse {
     algorithm,  ///< appended to the algorithm's name by --map
     stated,     ///< states what follows from fields, or a field that another column gives
   };
-  Kind kind = Kind::read;
+  Kind kind = Kind::unknown;
   ScaledColumn column = {};  ///< Kind::read and Kind::stated only
   bool is_number = false;    ///< Kind::read: the text is a number, or a list of numbers
   std::size_t group = 0;     ///< Kind::read: 1 + index in ColumnPlan::groups; 0: of all groups
 };
-
 /// Columns of one provider or pass in a table whose other columns describe the problem: "flash_fwd_ms".
 struct ColumnGroup {
   std::string provider;
@@ -77,26 +125,21 @@ struct ColumnGroup {
   /// Names in the file of the columns that are read as another one.
   std::map<std::string, std::string, std::less<>> file_columns = {};
 };
-
 struct ColumnPlan {
   std::vector<std::string> names;   ///< columns of the file
   std::vector<ColumnUse> uses;      ///< one per name
   std::vector<ColumnGroup> groups;  ///< at least one; a record has a row for each
-  bool decimal_comma = false;       ///< numbers are written 1.234,5
 };
-
 /// Decides and describes in `columns` how each column is used. Exact names take precedence over synonyms. `cells`:
 /// texts of the first row, whose units make a column one of times ("1.2 ms"). Throws ImportError for a --map that fits
 /// no field or takes the place of another column.
 [[nodiscard]] ColumnPlan plan_columns(std::vector<std::string> names, std::span<const std::string> cells, bool is_long,
-                                      bool decimal_comma, const ImportRequest& request, ColumnList& columns);
+                                      const ImportRequest& request, ColumnList& columns);
 /// Returns true for columns that differ between the rows of one point in a long table.
 [[nodiscard]] bool is_long_value_column(std::string_view name);
 
-/// Returns the required fields that the columns do not give, each pair (N, heads) once.
-[[nodiscard]] std::vector<std::string> missing_fields(const std::function<bool(std::string_view)>& has);
-/// "missing N, d (rename a column with --map COLUMN=FIELD, or give -a N=VALUE -a d=VALUE)"; without `columns`: "missing
-/// N, d (give -a N=VALUE -a d=VALUE)".
-[[nodiscard]] Message missing_fields_message(std::span<const std::string> missing, bool columns = true);
+/// Returns "missing N, d (give -a N=VALUE -a d=VALUE)" for the required fields that the columns do not give, each pair
+/// (N, heads) once; empty if there are none. `columns`: the file may have the field in another column.
+[[nodiscard]] Message missing_fields(const std::function<bool(std::string_view)>& has, bool columns = true);
 
 }  // namespace attnscope::exchange

@@ -2,107 +2,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <functional>
-#include <map>
+#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <type_traits>
-#include <utility>
 
 #include "kernels/files/json_check.h"
-#include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
-#include "storage/exchange/foreign_tables.h"
 #include "storage/exchange/import_rows.h"
-#include "storage/exchange/import_values.h"
+#include "storage/rows.h"
 
 namespace attnscope::exchange {
 namespace {
 
 using Json = nlohmann::json;
 
-MetricValue metric_from(const FileLocation& place, const std::string& name, const Json& value) {
-  const Json* amount = &value;
-  std::string unit;
-  if (value.is_object()) {
-    const auto found = value.find("value");
-    if (found == value.end()) fail(place, "missing \"value\"");
-    amount = &*found;
-    const auto named = value.find("unit");
-    if (named != value.end() && !named->is_string()) fail(place, "\"unit\" is not a string");
-    if (named != value.end()) unit = named->get<std::string>();
-  }
-  if (!amount->is_number()) fail(place, "the value is not a number");
-  return imported_value(place, name, amount->get<double>(), unit);
+/// Returns a member that is neither missing nor null; null otherwise.
+const Json* member_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
+/// Reads {"dram_read_bytes": 5} or {"dram_read_bytes": {"value": 5, "unit": "Mbyte"}}.
 std::vector<MetricValue> metrics_from(const FileLocation& place, const Json& values) {
-  if (!values.is_object()) fail(place.at(place_part::column, "metrics"), "not a JSON object");
+  if (!values.is_object()) fail(place.at("metrics"), "not a JSON object");
   std::vector<MetricValue> metrics;
-  for (const auto& [key, metric] : values.items()) {
-    metrics.push_back(metric_from(place.at(place_part::column, key), key, metric));
+  for (const auto& [name, metric] : values.items()) {
+    const Json amount = metric.is_object() ? metric.value("value", Json()) : metric;
+    if (!amount.is_number()) fail(place.at(name), "the value is not a number");
+    const Json unit = metric.is_object() ? metric.value("unit", Json("")) : Json("");
+    if (!unit.is_string()) fail(place.at(name), "\"unit\" is not a string");
+    metrics.push_back(imported_value(place.at(name), name, amount.get<double>(), unit.get<std::string>()));
   }
   return metrics;
-}
-
-std::vector<double> samples_from(const FileLocation& column, const Json& values) {
-  if (!values.is_array()) fail(column, "not a JSON array");
-  std::vector<double> samples;
-  samples.reserve(values.size());
-  for (const Json& sample : values) {
-    const auto time = sample.is_number() ? checked(column, sample.get<double>()) : std::nullopt;
-    if (!time) fail(column, "a sample is not a number");
-    require_plausible(column, metric_key::time_median_ns, *time);
-    samples.push_back(*time);
-  }
-  return samples;
-}
-
-std::vector<RoundRecord> rounds_from(const FileLocation& place, const Json& values) {
-  const FileLocation column = place.at(place_part::column, "rounds");
-  if (!values.is_array()) fail(column, "not a JSON array");
-  std::vector<RoundRecord> rounds;
-  rounds.reserve(values.size());
-  std::set<int> numbers;
-  for (const Json& value : values) {
-    if (!value.is_object()) fail(column, "not a JSON object");
-    RoundRecord& round = rounds.emplace_back();
-    const auto number = value.find("round");
-    if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= max_rounds) {
-      fail(column, make_message("'round' must be an integer >= 0 and < {}", grouped(max_rounds)));
-    }
-    round.round = number->get<int>();
-    if (!numbers.insert(round.round).second) fail(column, make_message("duplicate round {}", round.round));
-    KernelRecord& kernel = round.kernels.emplace_back();
-    if (const auto metrics = value.find("metrics"); metrics != value.end()) {
-      kernel.metrics = metrics_from(place, *metrics);
-    }
-    if (const auto samples = value.find("samples_ns"); samples != value.end()) {
-      kernel.samples_ns = samples_from(place.at(place_part::column, "samples_ns"), *samples);
-    }
-    const auto clock = value.find("sm_clock_hz");
-    if (clock == value.end() || !clock->is_number()) continue;
-    round.clocks.emplace().sm_clock_hz =
-        checked(place.at(place_part::column, "sm_clock_hz"), clock->get<double>()).value_or(0);
-    round.clocks->throttled = value.value("throttled", Json()) == true;
-  }
-  std::ranges::sort(rounds, {}, &RoundRecord::round);
-  return rounds;
-}
-
-void note_metrics(const Json& metrics, ColumnList& columns) {
-  for (const auto& [name, value] : metrics.items()) {
-    ImportedColumn& column = columns[name];
-    if (!column.example.empty()) continue;
-    if (const Metric* metric = metric_of(name)) columns.keep(metric->key);
-    if (value.is_object()) column.unit = value.value("unit", std::string());
-    column.example = shorten_example(scalar_text(value.is_object() ? value["value"] : value));
-  }
 }
 
 /// Members of a point by name; those of nested objects by their own name, or by both if it is taken.
@@ -118,87 +50,86 @@ void flatten(const Json& object, const std::string& outer, std::map<std::string,
   }
 }
 
-/// Returns the text of a value; an array of numbers is a list separated by spaces.
+/// Returns the text of a value; an array is a list separated by spaces.
 std::string cell_text(const Json& value) {
   if (value.is_null()) return {};
-  const bool list = value.is_array() && !value.empty() &&
-                    std::ranges::all_of(value, [](const Json& each) { return each.is_number(); });
-  if (!list) return scalar_text(value);
+  if (!value.is_array()) return scalar_text(value);
   std::string text;
   for (const Json& each : value) text += (text.empty() ? "" : " ") + each.dump();
   return text;
 }
 
+/// Returns the rows of a round of `row`, which has the whole point.
+ImportRow round_from(const Json& round, ImportRow row) {
+  const FileLocation place = row.at("rounds");
+  const Json* number = round.is_object() ? member_of(round, "round") : nullptr;
+  if (number == nullptr) fail(place, "a round is not a JSON object with a number \"round\"");
+  std::erase_if(row.fields, [](const auto& field) {
+    return is_measured(field.first) || find_point_fact(field.first) != nullptr || field.first == long_column::samples;
+  });
+  for (const char* name : {"round", "sm_clock_hz", "throttled", "samples_ns"}) {
+    if (const Json* value = member_of(round, name)) row.set_text(name, cell_text(*value));
+  }
+  row.metrics = metrics_from(row.place, round.value("metrics", Json::object()));
+  return row;
+}
+
 /// Reads a point. `plan` is that of the preceding point, and is replaced if the members differ.
-std::vector<ImportRow> rows_from(const Json& point, const FileLocation& place, PointBuilder& builder,
-                                 ColumnPlan& plan) {
+void add_point(const Json& point, const FileLocation& place, PointBuilder& builder, ColumnPlan& plan) {
   if (!point.is_object()) fail(place, "not a JSON object");
   std::map<std::string, const Json*> members;
   flatten(point, {}, members);
+  const Json* metrics = member_of(point, "metrics");
+  const Json* rounds = member_of(point, "rounds");
+  members.erase("rounds");
   std::vector<std::string> names;
   std::vector<std::string> texts;
   for (const auto& [name, value] : members) {
     names.push_back(name);
-    const bool own = name == "metrics" || name == "samples_ns" || name == "rounds";
-    texts.push_back(own ? std::string() : cell_text(*value));
+    texts.push_back(value == metrics ? std::string() : cell_text(*value));
+    if (!value->is_null()) builder.columns().add_example(name, scalar_text(*value));
   }
-  if (names != plan.names)
-    plan = plan_columns(std::move(names), texts, false, false, builder.request(), builder.columns());
+  if (names != plan.names) plan = plan_columns(std::move(names), texts, false, builder.request(), builder.columns());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    ImportedColumn& column = builder.columns()[plan.names[i]];
-    const Json& value = *members.at(plan.names[i]);
-    if (column.example.empty() && !value.is_null()) column.example = shorten_example(scalar_text(value));
     const ColumnUse& use = plan.uses[i];
     const bool list = use.column.name == time_column::time || use.column.name == round_column::samples;
-    const bool single = texts[i].empty() || use.kind != ColumnUse::Kind::read || !value.is_structured();
-    if (!single && !list) fail(place.at(place_part::column, plan.names[i]), "not a single value");
+    if (use.kind == ColumnUse::Kind::read && !list && members.at(plan.names[i])->is_array())
+      fail(place.at(plan.names[i]), "not a single value");
   }
-  std::vector<ImportRow> rows = rows_of(plan, place, texts);
-  for (ImportRow& row : rows) {
-    const auto member = [&](const char* name) {
-      const auto found = members.find(name);
-      return found == members.end() || found->second->is_null() ? nullptr : found->second;
-    };
-    if (const Json* metrics = member("metrics")) {
-      row.metrics = metrics_from(place, *metrics);
-      note_metrics(*metrics, builder.columns());
+  for (ImportRow& row : rows_of(plan, place, texts)) {
+    std::vector<ImportRow> rows{row};
+    for (const Json& round : rounds != nullptr ? *rounds : Json::array()) rows.push_back(round_from(round, row));
+    if (metrics != nullptr) rows.front().metrics = metrics_from(place, *metrics);
+    for (ImportRow& each : rows) {
+      each.read_samples();
+      builder.add(std::move(each));
     }
-    if (const Json* samples = member("samples_ns")) row.samples_ns = samples_from(row.at("samples_ns"), *samples);
-    if (const Json* rounds = member("rounds")) row.rounds = rounds_from(place, *rounds);
-    read_samples(row);
   }
-  return rows;
+  if (metrics == nullptr) return;
+  for (const auto& [name, value] : metrics->items()) {
+    builder.columns().add_example(name, scalar_text(value.is_object() ? value["value"] : value));
+    if (value.is_object()) builder.columns()[name].unit = value.value("unit", std::string());
+  }
 }
 
 DeviceLimits limits_from(const Json& block, const FileLocation& place, DeviceLimits limits) {
-  const auto read = [&]<class T>(const char* key, T& member) {
-    const auto found = block.find(key);
-    if (found == block.end() || !found->is_number()) return;
+  const Json* capability = member_of(block, "compute_capability");
+  if (capability != nullptr && capability->is_string() &&
+      !set_compute_capability(limits, capability->get<std::string>())) {
+    fail(place.at("compute_capability"),
+         make_message("'{}' is not a compute capability such as 9.0", capability->get<std::string>()));
+  }
+  for_each_limit(limits, [&]<class T>(const char* key, T& member) {
+    const Json* found = member_of(block, key);
+    if (found == nullptr || !found->is_number()) return;
     const double value = found->get<double>();
     constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
     const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
     if (!whole || !(value >= 0 && value <= most)) {
-      fail(place.at(place_part::member, key), make_message("{} is out of range", found->dump()));
+      fail(place.at(key), make_message("{} is out of range", found->dump()));
     }
     member = static_cast<T>(value);
-  };
-  if (const auto found = block.find("compute_capability"); found != block.end() && found->is_string()) {
-    const auto text = found->get<std::string>();
-    const char* const end = text.data() + text.size();
-    unsigned major = 0;
-    unsigned minor = 0;
-    constexpr unsigned most = 1000;
-    const auto first = std::from_chars(text.data(), end, major);
-    const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
-    const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
-    if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
-      fail(place.at(place_part::member, "compute_capability"),
-           make_message("'{}' is not a compute capability such as 9.0", text));
-    }
-    limits.compute_major = static_cast<int>(major);
-    limits.compute_minor = static_cast<int>(minor);
-  }
-  for_each_limit(limits, read);
+  });
   return limits;
 }
 
@@ -206,75 +137,13 @@ void set_limits(const Json& blocks, std::span<ImportedDevice> devices) {
   std::size_t place = 0;
   for (const Json& block : blocks) {
     const FileLocation here{.whole = "devices[{}]", .number = place++};
-    if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
+    const Json* name = block.is_object() ? member_of(block, "name") : nullptr;
+    if (name == nullptr) continue;
     for (ImportedDevice& device : devices) {
-      if (device.info.limits.name == block["name"].get<std::string>()) {
-        device.info.limits = limits_from(block, here, device.info.limits);
-      }
+      if (*name == device.info.limits.name) device.info.limits = limits_from(block, here, device.info.limits);
     }
   }
 }
-
-}  // namespace
-
-namespace {
-
-/// Returns true for names that programs give to their list of results.
-bool is_point_list(std::string_view key) {
-  constexpr std::array<std::string_view, 6> names{"points", "results", "data", "rows", "records", "measurements"};
-  return std::ranges::find(names, key) != names.end();
-}
-
-/// Converts points to rows while the document is parsed. The whole document as JSON values would take twenty times its
-/// size.
-class PointStream {
- public:
-  explicit PointStream(PointBuilder& builder) : builder_(builder) {}
-
-  /// Callback of Json::parse(); returns whether the parsed value is kept in the document.
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (const Message error = check_(depth, event, parsed); !error.empty()) {
-      if (inside_) fail(FileLocation{.whole = "points[{}]", .number = index_}, error);
-      fail(error);
-    }
-    if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
-    if (inside_ && depth == inside_depth_) return element(event, parsed);
-    const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && is_point_list(key_)));
-    if (opens && !inside_) {
-      inside_ = found_ = true;
-      inside_depth_ = depth + 1;
-    } else if (event == Event::array_end && inside_ && depth == inside_depth_ - 1) {
-      inside_ = false;
-      key_.clear();
-    }
-    return true;
-  }
-  /// Returns true if the document has a list of points.
-  [[nodiscard]] bool found() const { return found_; }
-
- private:
-  bool element(Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_start) return true;
-    const FileLocation place{.whole = "points[{}]", .number = index_};
-    if (event != Event::object_end) fail(place, "not a JSON object");
-    for (ImportRow& row : rows_from(parsed, place, builder_, plan_)) builder_.add(std::move(row));
-    ++index_;
-    return false;
-  }
-
-  static constexpr int max_depth = 16;
-
-  PointBuilder& builder_;
-  ColumnPlan plan_;
-  JsonCheck check_{max_depth};
-  std::string key_;  ///< last top-level key
-  bool inside_ = false;
-  bool found_ = false;
-  int inside_depth_ = 0;
-  std::size_t index_ = 0;
-};
 
 /// Returns the text with Python's NaN, Infinity and -Infinity as null, and JSON lines as one array.
 std::string standard_json(std::string_view text) {
@@ -288,26 +157,53 @@ std::string standard_json(std::string_view text) {
     const char c = text[i];
     if (c == '"') quoted = !quoted;
     if (quoted && c == '\\' && i + 1 < text.size()) json += text[i++];
-    if (!quoted && (c == 'N' || c == 'I' || c == '-')) {
-      std::string_view rest = text.substr(i);
-      if (rest.starts_with("-I")) rest.remove_prefix(1);
-      for (const std::string_view word : {"NaN", "Infinity"}) {
-        if (!rest.starts_with(word)) continue;
-        i += word.size() + (c == '-' ? 1 : 0);
-        json += "null";
-        break;
-      }
-      if (i >= text.size()) break;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (quoted || !text.substr(i).starts_with(word)) continue;
+      json += "null";
+      i += word.size();
     }
+    if (i >= text.size()) break;
     const bool next_line = lines && text[i] == '\n' && text.find_first_not_of(" \t\r\n", i) != std::string_view::npos;
     json += next_line && !quoted ? ",\n" : std::string(1, text[i]);
   }
   return lines ? json + "]" : json;
 }
 
-Json parse(std::string_view text, PointStream& stream) {
+/// Returns the document, or its array under a name that programs give to their list of results; null if there is none.
+const Json* point_list(const Json& document) {
+  if (document.is_array()) return &document;
+  if (!document.is_object()) return nullptr;
+  for (const char* name : {"points", "results", "data", "rows", "records", "measurements"}) {
+    const auto found = document.find(name);
+    if (found != document.end() && found->is_array()) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string scalar_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+bool set_compute_capability(DeviceLimits& limits, const std::string& text) {
+  constexpr int most = 1000;
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(text.c_str(), "%4d.%4d", &major, &minor) != 2) return false;  // NOLINT(cert-err34-c)
+  if (major < 0 || major > most || minor < 0 || minor > most) return false;
+  limits.compute_major = major;
+  limits.compute_minor = minor;
+  return true;
+}
+
+Json parse_json(std::string_view text) {
+  constexpr std::size_t max_bytes = std::size_t{64} << 20U;
+  if (text.size() > max_bytes) fail("the JSON document is larger than 64 MiB (import it in parts)");
   try {
-    return Json::parse(text, std::ref(stream));
+    return parse_checked_json<Json>(text);
+  } catch (const Message& why) {
+    fail(why);
   } catch (const Json::exception& error) {  // also out_of_range, for 1e999
     std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
@@ -315,25 +211,23 @@ Json parse(std::string_view text, PointStream& stream) {
   }
 }
 
-}  // namespace
-
 Import import_json(std::string_view text, const ImportRequest& request) {
-  PointBuilder builder(request);
-  PointStream stream(builder);
-  const Json document = parse(standard_json(text), stream);
+  const Json document = parse_json(standard_json(text));
   if (document.is_object() && document.value("format", Json()) == export_format &&
       document.value("version", Json()) != json_version) {
     fail(make_message("export version {} is not supported (this attnscope supports {})",
                       document.value("version", Json()).dump(), json_version));
   }
-  if (!stream.found())
+  const Json* const points = point_list(document);
+  if (points == nullptr)
     fail("no list of points: expected an array of objects, or an object with an array \"points\" or \"results\"");
-
-  if (document.is_object() && document.contains("devices") && document["devices"].is_array()) {
-    set_limits(document["devices"], builder.devices());
-  }
+  PointBuilder builder(request);
+  ColumnPlan plan;
+  std::size_t index = 0;
+  for (const Json& point : *points) add_point(point, {.whole = "points[{}]", .number = index++}, builder, plan);
+  if (document.contains("devices")) set_limits(document["devices"], builder.devices());
   Import import = builder.finish();
-  if (document.is_object() && document.contains("ceilings")) {
+  if (document.contains("ceilings")) {
     import.notes.emplace_back(
         make_message("Skipped ceiling sets: {} (`attnscope merge` copies ceilings from .attnscope files).",
                      document["ceilings"].size()));

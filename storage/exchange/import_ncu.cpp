@@ -4,31 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdio>
-#include <map>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"
-#include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_rows.h"
-#include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
 namespace {
-
-constexpr std::string_view clock_counter = "smsp__cycles_elapsed.avg.per_second";
-/// Units that run at the SM clock; the last is within 1% of it.
-constexpr std::array<std::string_view, 3> clocked_units{"smsp", "sm", "gpc"};
 
 /// Sectors of 32 bytes, and the metric of their bytes.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> sector_counters{{
@@ -37,11 +21,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> sector_co
     {"l1tex__m_xbar2l1tex_read_sectors.sum", metric_key::l2_to_sm_bytes},
     {"l1tex__m_l1tex2xbar_write_sectors.sum", metric_key::sm_to_l2_bytes},
 }};
-constexpr double sector_bytes = 32;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> section_names{{
     {"Duration", "gpu__time_duration.sum"},
-    {"SM Frequency", clock_counter},
+    {"SM Frequency", "smsp__cycles_elapsed.avg.per_second"},
     {"Elapsed Cycles", "sm__cycles_elapsed.max"},
     {"Registers Per Thread", "launch__registers_per_thread"},
     {"Static Shared Memory Per Block", "launch__shared_mem_per_block_static"},
@@ -50,12 +33,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> section_n
     {"Theoretical Occupancy", "sm__maximum_warps_per_active_cycle_pct"},
 }};
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+/// Counters of the SM clock and of its cycles; those of the last unit are within 1% of it.
+constexpr std::string_view clock_counters =
+    "smsp__cycles_elapsed.avg.per_second sm__cycles_elapsed.avg.per_second gpc__cycles_elapsed.avg.per_second";
+constexpr std::string_view cycle_counters =
+    "smsp__cycles_elapsed.max smsp__cycles_elapsed.avg sm__cycles_elapsed.max sm__cycles_elapsed.avg "
+    "gpc__cycles_elapsed.max gpc__cycles_elapsed.avg";
 
 /// Parses an id of ncu (launch, device or process); nullopt otherwise.
-std::optional<std::int64_t> number_of(std::string_view text) {
+std::optional<std::int64_t> id_of(std::string_view text) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error != std::errc() || end != text.data() + text.size() || id < 0) return std::nullopt;
@@ -72,20 +58,23 @@ struct NcuLaunch {
   std::string process;  ///< process id; empty if unknown
   std::string process_name;
   KernelRecord record = {};
+  std::set<std::string> counters = {};              ///< those that were read
   std::optional<double> clock_hz = {};              ///< SM clock
   double cycles = 0;                                ///< SM cycles; 0: unknown
+  std::optional<double> shared_bytes = {};          ///< per block, static and dynamic
   std::optional<double> dram_rate = {};             ///< byte/s, section "Memory Workload Analysis"
   std::map<std::string_view, double> sectors = {};  ///< bytes by metric, from sector counts
-};
 
-bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
-  const auto is = [](const std::string& number, const std::optional<std::int64_t>& wanted) {
-    return !wanted || number_of(number) == wanted;
-  };
-  return launch.kernel.find(selection.kernel) != std::string::npos && launch.id >= selection.first_launch.value_or(0) &&
-         (!selection.last_launch || launch.id <= *selection.last_launch) && is(launch.device, selection.device) &&
-         is(launch.process, selection.process);
-}
+  [[nodiscard]] bool is_like(const NcuLaunch& other) const { return kernel == other.kernel && shape == other.shape; }
+  [[nodiscard]] bool is_in(const NcuSelection& selection) const {
+    const auto is = [](const std::string& text, const std::optional<std::int64_t>& wanted) {
+      return !wanted || id_of(text) == wanted;
+    };
+    return kernel.find(selection.kernel) != std::string::npos && id >= selection.first_launch.value_or(0) &&
+           (!selection.last_launch || id <= *selection.last_launch) && is(device, selection.device) &&
+           is(process, selection.process);
+  }
+};
 
 /// Parses a number as ncu writes it, "1,048,576.5". Returns nullopt for text ("n/a", "(128, 1, 1)"). Throws ImportError
 /// for malformed numbers such as "1.500,5".
@@ -98,7 +87,7 @@ std::optional<double> ncu_number(const FileLocation& place, std::string_view tex
                              text.find_first_of("0123456789") != std::string_view::npos &&
                              text.find_first_of("eE") != 0;
   if (!looks_numeric) return std::nullopt;
-  const auto value = parse_amount(text, false);
+  const auto value = parse_amount(text);
   if (!value) fail(place, make_message("'{}' is not a number like 1,048,576.5 (run ncu with LC_ALL=C)", text));
   return value;
 }
@@ -106,14 +95,25 @@ std::optional<double> ncu_number(const FileLocation& place, std::string_view tex
 /// Returns true for "n/a", "(!) n/a", NaN and a list of instances without a sum.
 bool has_no_value(std::string_view text) {
   const std::string low = lower_case(text);
-  return is_missing(low) ? !low.empty()
-                         : low.find("n/a") != std::string::npos || low.find("nan") != std::string::npos ||
-                               (low.starts_with('(') && low.find(';') != std::string::npos);
+  const bool list = low.starts_with('(') && low.find(';') != std::string::npos;
+  return !low.empty() &&
+         (is_missing(low) || list || low.find("n/a") != std::string::npos || low.find("nan") != std::string::npos);
 }
 
-/// Columns that identify a launch; not imported as metrics.
-constexpr std::array<std::string_view, 7> launch_columns{"ID", "Grid Size",  "Block Size",  "Device",
-                                                         "CC", "Process ID", "Process Name"};
+/// Returns "softmax_warp_forward" for "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)".
+std::string short_kernel_name(std::string_view text) {
+  std::string name(text);
+  for (const std::string_view scope : {"(anonymous namespace)::", "<unnamed>::"}) {
+    for (std::size_t at = 0; (at = name.find(scope)) != std::string::npos;) name.erase(at, scope.size());
+  }
+  name.resize(std::min(name.find_first_of("(<"), name.size()));
+  name.erase(name.find_last_not_of(' ') + 1);
+  name.erase(0, name.find_last_of(" :") + 1);
+  if (name.empty()) name = text;
+  name.resize(std::min(name.size(), max_name_length));
+  name.resize(std::min(first_invalid_utf8(name), name.size()));  // drops an incomplete character at the end
+  return name;
+}
 
 class LaunchReader {
  public:
@@ -121,7 +121,7 @@ class LaunchReader {
       : lines_(table, line), selection_(selection), columns_(columns), header_(*lines_.next()) {}
 
   std::vector<NcuLaunch> read() {
-    if (!column("Kernel Name")) fail(line_place(header_.number), "missing column 'Kernel Name'");
+    require_column("Kernel Name");
     if (column("Metric Name")) {
       read_details();
     } else {
@@ -134,7 +134,6 @@ class LaunchReader {
       fail(make_message("none of {} launches matches --kernel-name, --launches, --device and --process", count_));
     return std::move(launches_);
   }
-
   /// Returns the counters without a value in some launch.
   [[nodiscard]] const std::set<std::string>& absent() const { return absent_; }
 
@@ -144,28 +143,32 @@ class LaunchReader {
     if (found == header_.fields.end()) return std::nullopt;
     return static_cast<std::size_t>(found - header_.fields.begin());
   }
+  void require_column(std::string_view name) const {
+    if (!column(name)) fail(line_place(header_.number), make_message("missing column '{}'", name));
+  }
   [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
     const auto at = column(name);
     return at && *at < line.fields.size() ? line.fields[*at] : std::string();
   }
 
   void note_column(const std::string& counter, const std::string& unit, const std::string& example) {
-    ImportedColumn& column = columns_[counter];
     if (is_counter_name(counter) && has_no_value(example)) absent_.insert(counter);
+    ImportedColumn& column = columns_[counter];
     if (!column.example.empty()) return;
     column.unit = unit;
-    column.example = shorten_example(example);
+    columns_.add_example(counter, example);
+    constexpr std::array<std::string_view, 7> launch_columns{"ID", "Grid Size",  "Block Size",  "Device",
+                                                             "CC", "Process ID", "Process Name"};
     if (counter == "Kernel Name") column.becomes = "kernel";
     if (std::ranges::find(launch_columns, counter) != launch_columns.end()) column.left_out = "identifies the launch";
     if (counter.starts_with("device__attribute")) column.left_out = "describes the GPU, not a launch";
-    if (const Metric* metric = metric_of(counter)) columns_.keep(metric->key);
   }
 
   /// Returns the next line of a launch; nullopt at the end of the table, where other program output begins. A details
   /// page has many lines per launch, with equal id.
   std::optional<CsvLine> next(bool details) {
     std::optional<CsvLine> line = lines_.next();
-    const auto id = line ? number_of(line->fields.front()) : std::nullopt;
+    const auto id = line ? id_of(line->fields.front()) : std::nullopt;
     if (!id) return std::nullopt;
     // On a details page, rows of metrics end early and rows of rules may be longer.
     const bool complete = details && line->fields.size() > column("Metric Value").value_or(0);
@@ -181,75 +184,40 @@ class LaunchReader {
                         .compute_capability = field(*line, "CC"),
                         .process = field(*line, "Process ID"),
                         .process_name = field(*line, "Process Name")};
-    if (launch_->kernel.empty()) {
-      fail(line_place(line->number).at(place_part::column, "Kernel Name"), "empty field");
-    }
+    if (launch_->kernel.empty()) fail(line_place(line->number).at("Kernel Name"), "empty field");
     return line;
   }
 
+  /// Adds what follows from several counters of the launch.
   void finish() {
-    if (!launch_ || !chosen(selection_, *launch_)) return;
+    if (!launch_ || !launch_->is_in(selection_)) return;
     KernelRecord& kernel = launch_->record;
-    add_converted_bytes(*launch_);
-    if (!launch_->clock_hz && launch_->cycles > 0 && !kernel.samples_ns.empty())
+    const auto put = [&](std::string_view key, double bytes) {
+      if (!kernel.metric(key)) kernel.metrics.push_back({std::string(key), bytes, "byte", Provenance::imported});
+    };
+    for (const auto& [key, bytes] : launch_->sectors) put(key, bytes);
+    const bool timed = !kernel.samples_ns.empty();
+    const bool counted = kernel.metric(metric_key::dram_read_bytes) || kernel.metric(metric_key::dram_write_bytes);
+    if (launch_->dram_rate && !counted && timed)
+      put(metric_key::dram_bytes, *launch_->dram_rate * kernel.samples_ns.front() / 1e9);
+    if (!launch_->clock_hz && launch_->cycles > 0 && timed)
       launch_->clock_hz = launch_->cycles / kernel.samples_ns.front() * 1e9;
-    if (shared_) {
-      kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared_, "byte", Provenance::imported});
-    }
-    if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
-      fail(line_place(launch_->line), "the launch has no counter values");
-    }
+    if (launch_->shared_bytes) put(metric_key::shared_bytes, *launch_->shared_bytes);
+    if (kernel.metrics.empty() && !timed) fail(line_place(launch_->line), "the launch has no counter values");
     launches_.push_back(std::move(*launch_));
     launch_.reset();
-    shared_.reset();
-    counters_.clear();
-  }
-
-  static bool is_clock(std::string_view counter) {
-    return std::ranges::any_of(clocked_units, [&](std::string_view unit) {
-      return counter == fmt::format("{}__cycles_elapsed.avg.per_second", unit);
-    });
-  }
-
-  /// Keeps a clock, or cycles from which it follows.
-  void take_clock(std::string_view counter, double value, std::string_view unit) {
-    if (is_clock(counter)) {
-      const bool first = !launch_->clock_hz || !counter.starts_with(clocked_units.back());
-      if (first && (unit == "hertz" || unit == "cycle/s")) launch_->clock_hz = value;
-      return;
-    }
-    for (const std::string_view name : clocked_units) {
-      const bool cycles = counter == fmt::format("{}__cycles_elapsed.max", name) ||
-                          counter == fmt::format("{}__cycles_elapsed.avg", name);
-      if (cycles && unit == "cycle") launch_->cycles = std::max(launch_->cycles, value);
-    }
-  }
-
-  /// Adds bytes that follow from sectors, or from a DRAM rate and the duration, unless they are counted.
-  static void add_converted_bytes(NcuLaunch& launch) {
-    KernelRecord& kernel = launch.record;
-    const auto put = [&](std::string_view key, double bytes) {
-      kernel.metrics.push_back({std::string(key), bytes, "byte", Provenance::imported});
-    };
-    for (const auto& [key, bytes] : launch.sectors) {
-      if (!kernel.metric(key)) put(key, bytes);
-    }
-    const bool counted = kernel.metric(metric_key::dram_bytes) || kernel.metric(metric_key::dram_read_bytes) ||
-                         kernel.metric(metric_key::dram_write_bytes);
-    if (launch.dram_rate && !counted && !kernel.samples_ns.empty()) {
-      put(metric_key::dram_bytes, *launch.dram_rate * kernel.samples_ns.front() / 1e9);
-    }
   }
 
   /// Adds a counter of the current launch; repeated counters of other sections are ignored. `unit_place`: location of
   /// its unit.
-  void take(const std::string& counter, double number, const std::string& stated, const FileLocation& unit_place,
-            std::size_t line) {
-    if (!chosen(selection_, *launch_) || counter.starts_with("device__attribute")) return;
-    if (!counters_.insert(counter).second) return;
-    const FileLocation place = line_place(line).at(place_part::counter, counter);
+  void take(const std::string& counter, const std::string& text, const std::string& stated,
+            const FileLocation& unit_place, std::size_t line) {
+    const FileLocation place = line_place(line).at(counter);
+    const auto number = is_counter_name(counter) ? ncu_number(place, text) : std::nullopt;
+    if (!number || !launch_->is_in(selection_) || counter.starts_with("device__attribute")) return;
+    if (!launch_->counters.insert(counter).second) return;
     const auto [unit, scale] = base_unit(stated);
-    const auto value = checked(place, number * scale);
+    const auto value = checked(place, *number * scale);
     if (!value) return;
     const auto require_unit = [&, &unit = unit](std::string_view wanted) {
       if (unit != wanted) fail(unit_place, make_message("the unit is '{}'; expected {}", stated, wanted));
@@ -257,16 +225,19 @@ class LaunchReader {
     KernelRecord& kernel = launch_->record;
     const auto* const sectors =
         std::ranges::find(sector_counters, counter, [](const auto& pair) { return pair.first; });
+    constexpr double sector_bytes = 32;
     if (sectors != sector_counters.end()) launch_->sectors[sectors->second] = *value * sector_bytes;
-    take_clock(counter, *value, unit);
-    if (is_clock(counter)) return;
-    if (counter == "gpu__time_duration.sum") {
+    if (has_word(cycle_counters, counter) && unit == "cycle") launch_->cycles = std::max(launch_->cycles, *value);
+    if (has_word(clock_counters, counter)) {
+      const bool preferred = !launch_->clock_hz || !counter.starts_with("gpc");
+      if (preferred && (unit == "hertz" || unit == "cycle/s")) launch_->clock_hz = *value;
+    } else if (counter == "gpu__time_duration.sum") {
       require_unit("ns");
       require_plausible(place, metric_key::time_median_ns, *value);
       kernel.samples_ns = {*value};
     } else if (counter == "launch__shared_mem_per_block_static" || counter == "launch__shared_mem_per_block_dynamic") {
       require_unit("byte");
-      shared_ = shared_.value_or(0) + *value;
+      launch_->shared_bytes = launch_->shared_bytes.value_or(0) + *value;
     } else if (const Metric* metric = metric_of(counter)) {
       require_unit(metric->unit);
       require_plausible(place, metric->key, *value * metric->scale);
@@ -286,33 +257,27 @@ class LaunchReader {
     while (const std::optional<CsvLine> line = next(false)) {
       for (std::size_t i = 0; i < counters.size(); ++i) {
         note_column(counters[i], units->fields[i], line->fields[i]);
-        if (!is_counter_name(counters[i])) continue;
-        const FileLocation place = line_place(line->number).at(place_part::column, counters[i]);
-        const auto value = ncu_number(place, line->fields[i]);
-        const FileLocation unit_place = line_place(units->number).at(place_part::column, counters[i]);
-        if (value) take(counters[i], *value, units->fields[i], unit_place, line->number);
+        take(counters[i], line->fields[i], units->fields[i], line_place(units->number).at(counters[i]), line->number);
       }
     }
   }
 
   void read_details() {
-    if (!column("Metric Value")) fail(line_place(header_.number), "missing column 'Metric Value'");
+    require_column("Metric Value");
     while (const std::optional<CsvLine> line = next(true)) {
       std::string counter = field(*line, "Metric Name");
-      const auto* named = std::ranges::find(section_names, counter, [](const auto& pair) { return pair.first; });
+      const auto* const named = std::ranges::find(section_names, counter, [](const auto& pair) { return pair.first; });
       if (named != section_names.end()) counter = named->second;
       if (counter.empty()) continue;  // text of a rule
       const std::string unit = field(*line, "Metric Unit");
-      note_column(counter, unit, field(*line, "Metric Value"));
-      const FileLocation place = line_place(line->number).at(place_part::metric, counter);
-      if (counter == "Memory Throughput" && chosen(selection_, *launch_)) {  // also stated in percent
-        const auto [base, scale] = base_unit(unit);
-        const auto rate = base == "byte/s" ? ncu_number(place, field(*line, "Metric Value")) : std::nullopt;
-        if (rate) launch_->dram_rate = *rate * scale;
+      const std::string value = field(*line, "Metric Value");
+      const FileLocation place = line_place(line->number).at(counter);
+      note_column(counter, unit, value);
+      if (counter == "Memory Throughput" && base_unit(unit).first == "byte/s") {  // also stated in percent
+        const auto rate = ncu_number(place, value);
+        if (rate) launch_->dram_rate = *rate * base_unit(unit).second;
       }
-      if (!is_counter_name(counter)) continue;
-      const auto value = ncu_number(place, field(*line, "Metric Value"));
-      if (value) take(counter, *value, unit, place, line->number);
+      take(counter, value, unit, place, line->number);
     }
   }
 
@@ -322,7 +287,8 @@ class LaunchReader {
     for (std::string_view rest = lines_.rest(); !rest.empty(); ++line) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view text = rest.substr(0, end);
-      if (text.size() > 2 && text[0] == '"' && is_digit(text[1]) && text.find("\",\"") != std::string_view::npos) {
+      const bool launch = text.size() > 2 && text[0] == '"' && text[1] >= '0' && text[1] <= '9';
+      if (launch && text.find("\",\"") != std::string_view::npos) {
         fail(line_place(line), "a second table follows the first (import each table separately)");
       }
       rest.remove_prefix(std::min(rest.size(), end + 1));
@@ -336,72 +302,29 @@ class LaunchReader {
   std::size_t count_ = 0;            ///< launches, selected or not
   std::set<std::string> absent_;     ///< counters without a value in a launch
   std::optional<NcuLaunch> launch_;  ///< current
-  std::set<std::string> counters_;   ///< counters of the current launch
-  std::optional<double> shared_;     ///< shared memory per block of the current launch, static and dynamic
   std::vector<NcuLaunch> launches_;
 };
 
-bool alike(const NcuLaunch& one, const NcuLaunch& other) {
-  return one.kernel == other.kernel && one.shape == other.shape;
-}
-
-/// Returns the length of the shortest sequence whose repetitions are all launches (prefix function of Knuth, Morris and
-/// Pratt).
-std::size_t shortest_period(std::span<const NcuLaunch> launches) {
-  std::vector<std::size_t> border{0};
-  for (std::size_t i = 1; i < launches.size(); ++i) {
-    std::size_t length = border.back();
-    while (length > 0 && !alike(launches[i], launches[length])) length = border.at(length - 1);
-    border.push_back(alike(launches[i], launches[length]) ? length + 1 : 0);
-  }
-  const std::size_t period = launches.size() - border.back();
-  return launches.size() % period == 0 ? period : launches.size();
-}
-
+/// Returns the length of the shortest sequence whose repetitions are all launches, or of the stated number of them.
 std::size_t sequence_length(std::span<const NcuLaunch> launches, const NcuSelection& selection) {
-  if (selection.repeats == 0) return shortest_period(launches);
+  const std::size_t count = launches.size();
   const auto repeats = static_cast<std::size_t>(selection.repeats);
-  const std::size_t length = launches.size() / repeats;
-  bool repeated = launches.size() % repeats == 0;
-  for (std::size_t i = length; repeated && i < launches.size(); ++i) {
-    repeated = alike(launches[i], launches[i - length]);
+  for (std::size_t length = repeats > 0 ? count / repeats : 1; length > 0 && length <= count; ++length) {
+    bool repeated = count % length == 0 && (repeats == 0 || length * repeats == count);
+    for (std::size_t i = length; repeated && i < count; ++i) repeated = launches[i].is_like(launches[i - length]);
+    if (repeated) return length;
+    if (repeats > 0) break;
   }
-  if (!repeated) fail(make_message("{} launches are not {} repetitions of one sequence", launches.size(), repeats));
-  return length;
+  fail(make_message("{} launches are not {} repetitions of one sequence", count, repeats));
 }
 
-/// Returns the first distinct names of launches, "0 (CC 9.0), 1 (CC 8.0)"; nullopt if all are equal.
+/// Throws if the launches differ in `name`.
 template <class Name>
-std::optional<std::string> several(std::span<const NcuLaunch> launches, Name&& name) {
-  constexpr std::size_t enough = 8;
-  std::vector<std::string> names;
-  for (const NcuLaunch& launch : launches) {
-    if (names.size() == enough) break;
-    std::string of_launch = name(launch);
-    if (std::ranges::find(names, of_launch) == names.end()) names.push_back(std::move(of_launch));
-  }
-  if (names.size() < 2) return std::nullopt;
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// Throws unless all launches are of one process on one GPU; others are not samples of each other.
-void require_one_process_and_device(std::span<const NcuLaunch> launches) {
-  const auto processes = several(launches, [](const NcuLaunch& launch) {
-    return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
-  });
-  if (processes) fail(make_message("launches of several processes: {} (select one with --process)", *processes));
-  const auto devices = several(launches, [](const NcuLaunch& launch) {
-    return launch.compute_capability.empty() ? launch.device
-                                             : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
-  });
-  if (devices)
-    fail(make_message("launches on several GPUs: {} in ncu's numbering (select one with --device)", *devices));
-}
-
-/// Returns "launches 3 to 9 of flash_fwd".
-std::string launches_text(std::span<const NcuLaunch> launches) {
-  return fmt::format("launches {} to {} of {}", launches.front().id, launches.back().id,
-                     short_kernel_name(launches.front().kernel));
+void require_one(std::span<const NcuLaunch> launches, std::string_view where, std::string_view option, Name&& name) {
+  std::set<std::string> names;
+  for (const NcuLaunch& launch : launches) names.insert(name(launch));
+  if (names.size() > 1)
+    fail(make_message("launches {}: {} (select one with {})", where, fmt::join(names, ", "), option));
 }
 
 /// Throws if launches that would be samples of one problem, or parts of one sequence, may be of several problems: their
@@ -410,12 +333,14 @@ std::string launches_text(std::span<const NcuLaunch> launches) {
 void require_one_problem(std::span<const NcuLaunch> launches, std::size_t length, const NcuSelection& selection) {
   if (selection.repeats > 0 || selection.first_launch || selection.last_launch) return;
   constexpr double noise = 1.2;
+  const std::string named = fmt::format("launches {} to {} of {}", launches.front().id, launches.back().id,
+                                        short_kernel_name(launches.front().kernel));
   const auto is_same_kernel = [&](const NcuLaunch& launch) { return launch.kernel == launches.front().kernel; };
   if (length > 1 && std::ranges::all_of(launches, is_same_kernel)) {
     fail(
         make_message("{} have different grids and may be of different problems (select those of one problem with "
                      "--launches, or give --repeats 1 if all belong to it)",
-                     launches_text(launches)));
+                     named));
   }
   for (std::size_t place = 0; place < length; ++place) {
     std::vector<double> times;
@@ -429,34 +354,9 @@ void require_one_problem(std::span<const NcuLaunch> launches, std::size_t length
     fail(make_message(
         "{} take {} to {} and may be of different problems (select those of one problem with --launches, "
         "or give --repeats {} if they are its samples)",
-        length == 1 ? launches_text(launches)
-                    : fmt::format("repetitions of {}", short_kernel_name(launches[place].kernel)),
+        length == 1 ? named : fmt::format("repetitions of {}", short_kernel_name(launches[place].kernel)),
         attnscope::text(Nanoseconds(least)), attnscope::text(Nanoseconds(most)), launches.size() / length));
   }
-}
-
-/// Returns the median SM clock of the launches; nullopt if unknown.
-std::optional<ClockReading> clock_of(std::span<const NcuLaunch> launches) {
-  std::vector<double> clocks;
-  for (const NcuLaunch& launch : launches) {
-    if (launch.clock_hz) clocks.push_back(*launch.clock_hz);
-  }
-  const auto summary = summarize(clocks);
-  if (!summary) return std::nullopt;
-  return ClockReading{.sm_clock_hz = summary->median};
-}
-
-/// "9.0"; other texts are ignored.
-void set_compute_capability(DeviceLimits& limits, const std::string& text) {
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(text.c_str(), "%d.%d", &major, &minor) != 2) return;  // NOLINT(cert-err34-c)
-  limits.compute_major = major;
-  limits.compute_minor = minor;
-}
-
-double median(const std::vector<double>& values) {
-  return summarize(values)->median;
 }
 
 /// Combines one launch of all repetitions: times become samples, counters their median. Counters that a repetition
@@ -473,23 +373,19 @@ KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
       if (const auto value = each.metric(metric.name)) values.push_back(*value);
     }
     if (values.size() != repetitions.size()) continue;
-    kernel.metrics.push_back({metric.name, median(values), metric.unit, Provenance::imported});
+    kernel.metrics.push_back({metric.name, summarize(values)->median, metric.unit, Provenance::imported});
   }
   return kernel;
 }
 
+/// `times`: launches per sample by kernel.
 std::vector<Message> notes_of(std::size_t launches, std::size_t length, const std::map<std::string, int>& times) {
   std::vector<Message> notes;
-  const auto several = [](const auto& each) { return each.second > 1; };
-  if (launches > length) {
-    const std::size_t samples = launches / length;
-    if (length == 1)
-      notes.push_back(make_message("{} launches imported as {} samples of one launch", launches, samples));
-    if (length > 1) {
-      notes.push_back(
-          make_message("{} launches imported as {} samples of a sequence of {} launches", launches, samples, length));
-    }
-  } else if (std::ranges::any_of(times, several)) {
+  const std::size_t samples = launches / length;
+  if (samples > 1) {
+    notes.push_back(make_message("{} launches imported as {} samples of {}", launches, samples,
+                                 length == 1 ? "one launch" : fmt::format("a sequence of {} launches", length)));
+  } else if (std::ranges::any_of(times, [](const auto& each) { return each.second > 1; })) {
     notes.push_back(
         make_message("{} launches without a repeating sequence imported as one sample (--kernel-name, --launches and "
                      "--repeats select others)",
@@ -500,6 +396,35 @@ std::vector<Message> notes_of(std::size_t launches, std::size_t length, const st
       notes.push_back(make_message("{} is launched {} times per sample; its launches are added up", name, count));
   }
   return notes;
+}
+
+/// Returns the point of the launches, a sequence of `length` repeated. `times`: receives launches per sample by kernel.
+PointRecord point_of(std::span<const NcuLaunch> launches, std::size_t length, const ImportRequest& request,
+                     std::map<std::string, int>& times) {
+  PointRecord point;
+  point.provenance = Provenance::imported;
+  std::vector<double> clocks;
+  for (const NcuLaunch& launch : launches) {
+    if (launch.clock_hz) clocks.push_back(*launch.clock_hz);
+  }
+  if (const auto clock = summarize(clocks)) point.clocks = ClockReading{.sm_clock_hz = clock->median};
+  for (std::size_t place = 0; place < length; ++place) {
+    std::vector<KernelRecord> repetitions;
+    for (std::size_t i = place; i < launches.size(); i += length) {
+      if (request.cancellation_check) request.cancellation_check();
+      repetitions.push_back(launches[i].record);
+    }
+    KernelRecord kernel = joined(repetitions);
+    const FileLocation here = line_place(launches[place].line);
+    if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail(here, "the repetitions have no common counter");
+    const std::string name = short_kernel_name(launches[place].kernel);
+    require_valid_name(here, "kernel", name);
+    const int time = ++times[name];
+    // "all" is reserved for the sum.
+    kernel.kernel = time == 1 && name != "all" ? name : fmt::format("{} {}", name, time);
+    point.kernels.push_back(std::move(kernel));
+  }
+  return point;
 }
 
 }  // namespace
@@ -538,42 +463,27 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
   LaunchReader reader(text.substr(start), skipped + 1, request.ncu, builder.columns());
   const std::vector<NcuLaunch> launches = reader.read();
-  require_one_process_and_device(launches);
+  require_one(launches, "of several processes", "--process", [](const NcuLaunch& launch) {
+    return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
+  });
+  require_one(launches, "on several GPUs in ncu's numbering", "--device", [](const NcuLaunch& launch) {
+    return launch.compute_capability.empty() ? launch.device
+                                             : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
+  });
   const std::size_t length = sequence_length(launches, request.ncu);
   if (!request.columns_only) require_one_problem(launches, length, request.ncu);
-  PointRecord point;
-  const auto missing = request.spec ? std::vector<std::string>() : builder.missing_given();
-  if (!missing.empty() && !request.columns_only)
-    fail(make_message("an ncu table has no problem: {}", missing_fields_message(missing, false)));
-  point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
-  if (missing.empty()) point.spec = request.spec ? *request.spec : builder.given_spec();
-  point.provenance = Provenance::imported;
-  point.clocks = clock_of(launches);
+  const Message missing = missing_fields([&](std::string_view name) { return request.gives(name); }, false);
+  if (!missing.empty() && !request.columns_only) fail(make_message("an ncu table has no problem: {}", missing));
   std::map<std::string, int> times;
-  for (std::size_t place = 0; place < length; ++place) {
-    std::vector<KernelRecord> repetitions;
-    for (std::size_t i = place; i < launches.size(); i += length) {
-      if (request.cancellation_check) request.cancellation_check();
-      repetitions.push_back(launches[i].record);
-    }
-    KernelRecord kernel = joined(repetitions);
-    if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
-      fail(line_place(launches[place].line), "the repetitions have no common counter");
-    }
-    const std::string name = short_kernel_name(launches[place].kernel);
-    require_valid_name(line_place(launches[place].line), "kernel", name);
-    const int time = ++times[name];
-    kernel.kernel = time == 1 ? name : fmt::format("{} {}", name, time);
-    if (kernel.kernel == "all") kernel.kernel = "all 1";  // "all" is reserved for the sum
-    point.kernels.push_back(std::move(kernel));
-  }
-  std::string device = request.device_name;
+  PointRecord point = point_of(launches, length, request, times);
+  point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
+  if (missing.empty()) point.spec = builder.given_spec();
+  std::string device = request.device_name.empty() ? "unnamed GPU" : request.device_name;
   const std::string& capability = launches.front().compute_capability;
-  if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
+  if (request.device_name.empty() && !capability.empty()) device += " of compute capability " + capability;
   require_valid_name({.whole = "the table"}, "device", device);
-
-  ImportedDevice& on = builder.device_of(device.empty() ? "unnamed GPU" : device);
-  if (on.info.limits.sm_count == 0) set_compute_capability(on.info.limits, capability);
+  ImportedDevice& on = builder.device_of(device);
+  if (on.info.limits.sm_count == 0) (void)set_compute_capability(on.info.limits, capability);
   on.points.push_back(std::move(point));
   Import import = builder.finish();
   for (Message& note : notes_of(launches.size(), length, times)) import.notes.push_back(std::move(note));
@@ -581,7 +491,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     import.notes.push_back(
         make_message("no value of these counters (n/a, or only instances): {}", fmt::join(reader.absent(), ", ")));
   }
-  if (!missing.empty()) import.missing = missing_fields_message(missing, false);
+  import.missing = missing;
   return import;
 }
 

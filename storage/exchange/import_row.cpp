@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of one record as fields of the program.
+// Texts of one record as fields of the program, and their numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <sstream>
-#include <utility>
 
-#include "profiler/metrics/metrics.h"
-#include "profiler/plan/fields.h"
+#include "kernels/model/attention.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_rows.h"
-#include "storage/exchange/import_spread.h"
 
 namespace attnscope::exchange {
-namespace {
-
-/// Returns the unit in which a column's values are stored.
-std::string base_of(std::string_view name) {
-  if (is_time_column(name)) return "ns";
-  if (!spread_unit(name).empty()) return std::string(spread_unit(name));
-  const Metric* metric = metric_of(name);
-  const PointFact* fact = find_point_fact(name);
-  return std::string(metric != nullptr ? metric->unit : fact != nullptr ? fact->unit : std::string_view("1"));
-}
-
-}  // namespace
 
 const std::string* ImportRow::find(std::string_view name) const {
   const auto found = fields.find(name);
@@ -46,8 +31,8 @@ void ImportRow::set(const ColumnPlan& plan, std::size_t column, const std::strin
   const std::string& name = plan.names[column];
   switch (use.kind) {
     case ColumnUse::Kind::read:
-      if (!use.is_number && !is_missing(text)) fields[use.column.name] = text;
-      if (use.is_number) set_number(use.column, text, plan.decimal_comma);
+      if (use.is_number) return set_number(use.column, text);
+      if (!is_missing(text)) fields[use.column.name] = text;
       return;
     case ColumnUse::Kind::stated:
       stated[name] = {use.column.name, text};
@@ -66,29 +51,22 @@ void ImportRow::set(const ColumnPlan& plan, std::size_t column, const std::strin
   }
 }
 
-void ImportRow::set_number(const ScaledColumn& ours, const std::string& text, bool decimal_comma) {
+void ImportRow::set_number(const ScaledColumn& ours, const std::string& text) {
   if (is_missing(text)) return;
   const FileLocation where = at(ours.name);
-  const auto cell = parse_cell(text, decimal_comma);
+  const auto cell = parse_cell(text);
+  const std::string_view base = base_of(ours.name);
   if (!cell) {
-    const bool endless = !spread_unit(ours.name).empty() && lower_case(text).starts_with("inf");
-    if (endless) return;  // the deviation of one sample
+    if (spread_in(ours.name) != nullptr && lower_case(text).starts_with("inf")) return;  // deviation of one sample
     const bool failed = parse_disposition(normalized_value("disposition", text)).ok();
-    const bool measured = is_time_column(ours.name) || ours.name == metric_key::tflops;
+    const bool measured = base == "ns" || ours.name == metric_key::tflops;
     fields[failed && measured ? "disposition" : ours.name] = text;
     return;
   }
   if (ours.unit_in_cells && !cell->unit) {
     fail(where, make_message("'{}' has no unit (name it with --map '{}=time_ms')", text, column(ours.name)));
   }
-  double scale = ours.scale;
-  const std::string base = base_of(ours.name);
-  if (cell->unit && base == "1" && cell->unit->base == "percent") {
-    scale = cell->unit->scale / 100;
-  } else if (cell->unit) {
-    if (cell->unit->base != base) fail(where, make_message("the unit is '{}'; expected {}", cell->unit_text, base));
-    scale = cell->unit->scale;
-  }
+  const double scale = cell->unit ? scale_to(base, cell->unit_text, where) : ours.scale;
   if (base == "1" && ours.of_time && ours.unit.empty() && !cell->unit && cell->values.front() > 1) {
     fail(where, make_message("'{}' is a fraction above 1 (if it is in percent, give --map '{}=stddev_pct')", text,
                              column(ours.name)));
@@ -96,11 +74,11 @@ void ImportRow::set_number(const ScaledColumn& ours, const std::string& text, bo
   std::vector<double> values = cell->values;
   for (double& value : values) value *= scale;
   const bool samples = values.size() > 1 && ours.name == time_column::time;
-  const bool plain = scale == 1 && !decimal_comma && number(text).has_value();
+  const bool plain = scale == 1 && number(text).has_value();
   fields[samples ? std::string(round_column::samples) : ours.name] =
       plain ? text : fmt::format("{}", fmt::join(values, " "));
-  if (cell->deviation && is_time_column(ours.name)) {
-    fields.try_emplace(std::string(cell->relative ? spread_column::relative_deviation : spread_column::deviation),
+  if (cell->deviation && base == "ns") {
+    fields.try_emplace(fmt::format("{}time_stddev_ns", cell->relative ? relative_spread : ""),
                        fmt::format("{}", *cell->deviation * (cell->relative ? 1 : scale)));
   }
 }
@@ -115,9 +93,9 @@ std::vector<ImportRow> rows_of(const ColumnPlan& plan, const FileLocation& place
       const bool here = plan.uses[i].group == 0 || plan.uses[i].group == g + 1;
       if (here && !texts[i].empty()) row.set(plan, i, texts[i]);
     }
-    if (!group.provider.empty()) row.fields[std::string(field_name::algorithm)] = group.provider;
-    if (!group.pass.empty()) row.fields["pass"] = group.pass;
-    if (!group.dtype.empty()) row.fields["dtype"] = group.dtype;
+    if (!group.provider.empty()) row.set_text(field_name::algorithm, group.provider);
+    if (!group.pass.empty()) row.set_text("pass", group.pass);
+    if (!group.dtype.empty()) row.set_text("dtype", group.dtype);
   }
   return rows;
 }
@@ -130,8 +108,6 @@ std::optional<double> ImportRow::real(std::string_view name) const {
   const std::string* field = find(name);
   if (field == nullptr) return std::nullopt;
   const auto value = number(*field);
-  if (!value && field->find(',') != std::string::npos)
-    fail(at(name), make_message("'{}' is not a number (use a decimal point and no thousands separators)", *field));
   if (!value) fail(at(name), make_message("'{}' is not a number", *field));
   return value;
 }
@@ -153,107 +129,250 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
   fail(at(name), make_message("'{}' is neither true nor false", *field));
 }
 
-void read_samples(ImportRow& row) {
-  const auto field = row.fields.find(round_column::samples);
-  if (field == row.fields.end()) return;
-  const FileLocation place = row.at(round_column::samples);
+void ImportRow::read_samples() {
+  const auto field = fields.find(round_column::samples);
+  if (field == fields.end()) return;
+  const FileLocation where = at(round_column::samples);
   std::istringstream words(field->second);
   for (std::string word; words >> word;) {
-    const auto time = checked(place, number(word));
-    if (!time) fail(place, "a sample is not a number");
-    require_plausible(place, metric_key::time_median_ns, *time);
-    row.samples_ns.push_back(*time);
+    const auto time = checked(where, number(word));
+    if (!time) fail(where, "a sample is not a number");
+    require_plausible(where, metric_key::time_median_ns, *time);
+    samples_ns.push_back(*time);
   }
-  const auto stated = row.integer("samples");
-  if (stated && *stated != static_cast<std::int64_t>(row.samples_ns.size())) {
-    fail(place, make_message("{} samples found, but column 'samples' has {}", grouped(row.samples_ns.size()),
-                             grouped(*stated)));
+  const auto count = integer("samples");
+  if (count && *count != static_cast<std::int64_t>(samples_ns.size())) {
+    fail(where,
+         make_message("{} samples found, but column 'samples' has {}", grouped(samples_ns.size()), grouped(*count)));
   }
-  row.fields.erase(field);
+  fields.erase(field);
 }
 
 std::string_view ImportRow::column(std::string_view name) const {
-  if (file_columns != nullptr) {
-    if (const auto theirs = file_columns->find(name); theirs != file_columns->end()) return theirs->second;
-  }
-  return name;
+  if (file_columns == nullptr) return name;
+  const auto theirs = file_columns->find(name);
+  return theirs == file_columns->end() ? name : theirs->second;
 }
 
-FileLocation ImportRow::at(std::string_view name) const {
-  return place.at(place_part::column, column(name));
+namespace {
+
+constexpr std::string_view time_from_rate =
+    "the time follows from the stated TFLOP/s and the FLOPs of the problem (a causal mask counts as half)";
+constexpr std::string_view mean_time = "the time is a mean";
+constexpr std::string_view normal_quartiles =
+    "quartiles follow from the stated spread (standard deviation, quantiles or range), assuming a normal distribution";
+constexpr std::string_view causal_counted_full =
+    "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not";
+constexpr std::string_view causal_counted_half =
+    "the stated TFLOP/s counts half of all pairs; TFLOP/s here counts those that the mask shows";
+constexpr std::string_view backward_counted_twice =
+    "the stated TFLOP/s counts the backward pass as 2 forward passes; TFLOP/s here as 2.5";
+constexpr std::string_view rate_of_the_mean =
+    "the stated TFLOP/s is that of the mean time; TFLOP/s here is that of the median";
+
+/// Returns the expected range of normal samples in standard deviations (Blom). An unknown number of samples is taken
+/// as two, which gives the widest quartiles.
+double expected_extremes(double samples) {
+  samples = std::max(samples, 2.0);
+  return 2 * boost::math::quantile(boost::math::normal(), (samples - 0.375) / (samples + 0.25));
 }
 
-void apply_window(ImportRow& row) {
-  std::array<std::int64_t, 2> sides{Mask::unlimited, Mask::unlimited};
-  std::string_view column = partial_column::window;
-  if (const std::string* text = row.find(column)) {
-    const auto cell = parse_cell(*text, false);
-    const bool none = is_missing(*text) || (cell && cell->values.size() == 1 && cell->values.front() <= 0);
-    if (!none && (!cell || cell->values.size() != 2)) {
-      fail(row.at(column), make_message("'{}' does not have two sides (ignore the column and state the mask with -a "
-                                        "mask=window:LEFT:RIGHT)",
-                                        *text));
+/// Returns the standard deviation of the row's times, each of about `time`, assuming a normal distribution; nullopt if
+/// the row states no spread besides quartiles. Throws ImportError if the time is not between minimum and maximum.
+std::optional<double> stated_deviation(const ImportRow& row, double time) {
+  const double samples = std::max(1.0, row.amount("samples").value_or(1));
+  for (const std::string_view form : {std::string_view(), relative_spread, rate_spread}) {
+    const std::optional<double> center = form == relative_spread ? 1
+                                         : form == rate_spread   ? row.amount(metric_key::tflops)
+                                                                 : time;
+    if (!center || !(*center > 0)) continue;
+    for (const Statistic& each : statistics()) {
+      const std::string column = std::string(form) + std::string(each.column);
+      auto width = each.deviations != 0 ? row.amount(column) : std::nullopt;
+      if (!width) continue;
+      double deviations = each.deviations;
+      if (!each.opposite.empty()) {
+        const auto high = row.amount(std::string(form) + std::string(each.opposite));
+        if (!high) continue;
+        const bool within = *center >= *width * 0.999 && *center <= *high * 1.001;
+        if (*width > *high || (!within && each.deviations == extremes)) {
+          fail(row.at(column),
+               make_message("{} to {} does not contain {} (correct the unit of one of them)", *width, *high, *center));
+        }
+        width = *high - *width;
+        if (deviations == extremes) deviations = expected_extremes(samples);
+      }
+      if (*width > 0) return *width / deviations * time / *center * (each.is_of_mean ? std::sqrt(samples) : 1);
     }
-    for (std::size_t i = 0; !none && i < sides.size(); ++i) sides.at(i) = static_cast<std::int64_t>(cell->values[i]);
   }
-  for (const auto& [name, side] :
-       {std::pair{partial_column::window_left, 0U}, std::pair{partial_column::window_right, 1U}}) {
-    if (const auto value = row.integer(name)) sides.at(side) = *value;
-    if (row.find(name) != nullptr) column = name;
-  }
-  std::string& mask = row.fields["mask"];
-  if (sides.at(0) >= 0 || sides.at(1) >= 0) {
-    if (!mask.empty() && mask != "full" && mask != "causal") {
-      fail(row.at(column), make_message("a window and mask {} (ignore one of them)", mask));
-    }
-    const bool causal = mask == "causal" || sides.at(1) == 0;
-    const auto text = [](std::int64_t side) { return side < 0 ? std::string("inf") : std::to_string(side); };
-    mask = causal && sides.at(0) < 0 ? "causal"
-                                     : fmt::format("window:{}:{}", text(sides.at(0)), causal ? "0" : text(sides.at(1)));
-  }
-  if (mask.empty()) row.fields.erase("mask");
+  return std::nullopt;
 }
 
-void apply_group(ImportRow& row) {
-  const auto group = row.integer(partial_column::group);
-  const FieldPair& heads = *field_pair_of("heads_q");
-  if (!group || row.find(heads.second) != nullptr) return;
-  auto count = row.integer(heads.first);
-  if (!count) count = row.integer(heads.name);
-  if (!count) return;  // spec_of() reports it
-  if (*group < 1 || *count % *group != 0) {
-    fail(row.at(partial_column::group), make_message("{} does not divide {} heads", *group, *count));
+class RowNumbers {
+ public:
+  RowNumbers(const ImportRow& row, const PointSpec& spec, KernelRecord& kernel, NumberRemarks& remarks)
+      : row_(row), kernel_(kernel), remarks_(remarks) {
+    alone_.spec = spec;
+    alone_.provenance = Provenance::imported;
   }
-  row.fields[std::string(heads.second)] = std::to_string(*count / *group);
-}
 
-void require_stated(const ImportRow& row, const PointSpec& spec) {
-  const AttentionProblem& p = spec.problem;
-  for (const auto& [column, stated] : row.stated) {
-    const auto& [name, text] = stated;
-    std::vector<std::int64_t> follows;
-    if (name == partial_column::tokens) follows = {p.batch * p.n_q, p.batch * p.n_k};
-    if (name == partial_column::hidden) follows = {p.heads_q * p.d, p.d};
-    if (name == partial_column::d_v) follows = {p.d};
-    const FieldPair* pair = nullptr;
-    for (const FieldPair& each : field_pairs()) pair = each.name == name ? &each : pair;
-    for (const std::string_view field :
-         {pair ? pair->first : std::string_view(name), pair ? pair->second : std::string_view()}) {
-      if (const Field* found = find_field(field)) follows.push_back(std::get<std::int64_t>(found->get(spec)));
+  void add() {
+    kernel_.samples_ns = row_.samples_ns;
+    for (const std::string_view name : time_columns) add_time(name);
+    const bool timed = has_time() || row_.real(metric_key::time_median_ns);
+    if (!timed && row_.real(time_column::mean)) {
+      add_time(time_column::mean);
+      ++remarks_[mean_time];
     }
-    if (follows.size() == 2 && follows[0] == follows[1]) {
-      follows.pop_back();
+    for (const MetricValue& metric : row_.metrics) {
+      if (!kernel_.metric(metric.name)) kernel_.metrics.push_back(metric);
     }
-    const auto cell = parse_cell(text, false);
-    const auto equals = [&](std::int64_t value) {
-      return cell && cell->values == std::vector{static_cast<double>(value)};
-    };
-    if (is_missing(text) || follows.empty() || std::ranges::any_of(follows, equals)) continue;
-    fail(row.place.at(place_part::column, column),
-         make_message("'{}' contradicts {}, which follows from the other columns (correct one of them, or give --map "
-                      "'{}=algorithm' to keep it in the name)",
-                      text, fmt::join(follows, " or "), column));
+    add_time_from_rate();
+    // The table lists derived metrics after their inputs.
+    for (const Metric& metric : metrics_table()) add_metric(metric);
+    add_quartiles();
+    // The stated number of samples determines what the quartiles mean for the median.
+    const auto count = row_.integer("samples");
+    if (kernel_.samples_ns.empty() && has_time() && count && *count >= 1 && !kernel_.metric(metric_key::time_samples))
+      kernel_.metrics.push_back(
+          {std::string(metric_key::time_samples), static_cast<double>(*count), "1", Provenance::imported});
+    for (const auto& [name, text] : row_.fields) add_counter(name);
+    kernel_.occupancy_limiter = row_.text("occupancy_limiter");
   }
+
+ private:
+  [[nodiscard]] bool has_time() const {
+    return !kernel_.samples_ns.empty() || kernel_.metric(metric_key::time_median_ns);
+  }
+  void put(std::string_view key, double value) {
+    kernel_.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), Provenance::imported});
+  }
+
+  /// Adds a time. With a spread it is one of several, and therefore a median.
+  void put_time(double time) {
+    if (!kernel_.samples_ns.empty()) return;
+    const bool quartiles = row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns);
+    if (!has_time() && (quartiles || stated_deviation(row_, time))) {
+      put(metric_key::time_median_ns, time);
+    } else {
+      kernel_.samples_ns = {time};
+    }
+  }
+
+  void add_time(std::string_view name) {
+    const auto time = row_.amount(name);
+    if (!time) return;
+    require_plausible(row_.at(name), metric_key::time_median_ns, *time);
+    put_time(*time);
+  }
+
+  /// Computes the time of a row that states only a FLOP rate.
+  void add_time_from_rate() {
+    const auto rate = row_.amount(metric_key::tflops);
+    if (!rate || has_time() || row_.real(metric_key::time_median_ns) || row_.find("kernel") != nullptr) return;
+    if (!(*rate > 0)) fail(row_.at(metric_key::tflops), "a rate of 0 is invalid (leave the field empty)");
+    const double time = pass_flops(alone_.spec.problem) / *rate / 1e3;  // Tflop/s to flop/ns
+    if (!std::isfinite(time)) fail(row_.at(metric_key::tflops), make_message("{} is out of range", *rate));
+    put_time(time);
+    ++remarks_[time_from_rate];
+  }
+
+  void add_metric(const Metric& metric) {
+    for (const std::string_view name : {metric.key, metric.counter, metric.counter_cc12}) {
+      const auto value = name.empty() ? std::nullopt : row_.amount(name, &metric);
+      if (!value) continue;
+      const double stated = *value * (name == metric.key ? 1 : metric.scale);
+      require_plausible(row_.at(name), metric.key, stated);
+      alone_.kernels = {kernel_};
+      if (const auto follows = evaluate(metric.key, alone_, kernel_.kernel)) {
+        require_equal(row_.at(name), metric.key, stated, follows->value);
+      } else {
+        put(metric.key, stated);
+      }
+    }
+  }
+
+  /// Throws if a row has two different times, or a rate that does not follow from its time.
+  void require_equal(const FileLocation& place, std::string_view key, double stated, double follows) {
+    constexpr double rounded = 1e-3;
+    if (key == metric_key::time_median_ns && std::abs(stated - follows) > rounded * follows) {
+      fail(place, make_message("time {} contradicts the row's other time, {} (remove one of them)",
+                               text(Nanoseconds(stated)), text(Nanoseconds(follows))));
+    }
+    // A rate in our exports is the median of rounds.
+    if (key == metric_key::tflops && !row_.is_own()) require_equal_rate(place, stated, follows);
+  }
+
+  void require_equal_rate(const FileLocation& place, double stated, double follows) {
+    constexpr double tolerance = 0.02;
+    const auto agrees = [&](double rate) { return std::abs(stated - rate) <= tolerance * rate; };
+    if (agrees(follows)) return;
+    const AttentionProblem& problem = alone_.spec.problem;
+    AttentionProblem full = problem;
+    full.mask = Mask::none;
+    const double full_rate = follows * pass_flops(full) / pass_flops(problem);
+    const auto mean = row_.amount(time_column::mean);
+    const auto median = evaluate(metric_key::time_median_ns, alone_, kernel_.kernel);
+    const double passes = problem.pass == Pass::bwd ? 2 / 2.5 : problem.pass == Pass::fwd_bwd ? 3 / 3.5 : 1;
+    for (const double backward : {1.0, passes}) {
+      std::string_view convention;
+      if (agrees(follows * backward)) convention = backward_counted_twice;
+      if (problem.mask != Mask::none && agrees(full_rate * backward)) convention = causal_counted_full;
+      if (problem.mask == Mask::causal && agrees(full_rate * backward / 2)) convention = causal_counted_half;
+      if (mean && median && agrees(follows * backward * median->value / *mean)) convention = rate_of_the_mean;
+      if (convention.empty()) continue;
+      ++remarks_[convention];
+      if (backward != 1 && convention != backward_counted_twice) ++remarks_[backward_counted_twice];
+      return;
+    }
+    const double steps = std::round(std::log10(stated / follows) / 3);
+    const bool unit = std::isfinite(steps) && steps != 0 && agrees(follows * std::pow(1e3, steps));
+    const char* cause = unit                  ? "; a unit off by 1,000 is likely"
+                        : agrees(follows / 2) ? "; a multiply-add may be counted as one operation"
+                        : agrees(follows * 2) ? "; the masked part or multiply-adds may be counted twice"
+                                              : "";
+    fail(place,
+         make_message("{:.4g} TFLOP/s contradicts {:.4g} TFLOP/s, which follows from time and problem{} (correct "
+                      "the problem, or ignore the column)",
+                      stated, follows, cause));
+  }
+
+  /// Replaces a stated spread by the quartiles of a normal distribution.
+  void add_quartiles() {
+    const auto median = kernel_.metric(metric_key::time_median_ns);
+    const auto q1 = kernel_.metric(metric_key::time_q1_ns);
+    const auto q3 = kernel_.metric(metric_key::time_q3_ns);
+    if (q1 && q3 && *q1 > *q3) fail(row_.at(metric_key::time_q1_ns), "the first quartile exceeds the third");
+    const auto deviation = median && !q1 && !q3 ? stated_deviation(row_, *median) : std::nullopt;
+    if (!deviation) return;
+    constexpr double quartile = 0.67448975;  // third quartile of the standard normal distribution
+    constexpr double least = 1e-3;           // quartiles are times > 0
+    put(metric_key::time_q1_ns, std::max(*median - quartile * *deviation, least * *median));
+    put(metric_key::time_q3_ns, *median + quartile * *deviation);
+    ++remarks_[normal_quartiles];
+  }
+
+  /// Adds a counter that add_metric() does not know.
+  void add_counter(const std::string& name) {
+    const bool time = std::ranges::find(time_columns, name) != time_columns.end();
+    if (time || !is_counter_name(name) || find_counter(name) != nullptr) return;
+    const Metric* metric = metric_of(name);
+    const auto value = row_.amount(name);
+    const std::string key(metric != nullptr ? metric->key : std::string_view(name));
+    if (!value || kernel_.metric(key)) return;
+    kernel_.metrics.push_back({key, *value, std::string(metric != nullptr ? metric->unit : "1"), Provenance::imported});
+  }
+
+  const ImportRow& row_;
+  KernelRecord& kernel_;
+  NumberRemarks& remarks_;
+  PointRecord alone_;  ///< the point with only this kernel, to evaluate derived metrics
+};
+
+}  // namespace
+
+void add_numbers(const ImportRow& row, const PointSpec& spec, KernelRecord& kernel, NumberRemarks& remarks) {
+  RowNumbers(row, spec, kernel, remarks).add();
 }
 
 }  // namespace attnscope::exchange

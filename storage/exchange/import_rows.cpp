@@ -5,65 +5,46 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <utility>
 
 #include "kernels/model/io_model.h"
-#include "profiler/metrics/metrics.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/impossible_values.h"
-#include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
-#include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
 namespace {
 
 /// Returns an integer field from its column or from one that sets two fields; otherwise its default, if it has one.
 std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpec& so_far) {
-  const FieldPair* wide = field_pair_of(field.name);
-  auto value = row.integer(field.name);
-  std::string_view named = field.name;
-  if (!value && wide != nullptr) {
-    value = row.integer(wide->name);
-    named = wide->name;
-  }
-  if (field.role == FieldRole::tile) {
-    constexpr std::int64_t largest = 1 << 20;
-    if (value.value_or(0) < 0 || value.value_or(0) > largest) {
-      fail(row.at(named), make_message("{} is out of range", *value));
-    }
-    return value.value_or(0);
-  }
+  const FieldPair* pair = field_pair_of(field.name);
+  const std::string_view named = row.find(field.name) == nullptr && pair != nullptr ? pair->name : field.name;
+  const auto value = row.integer(named);
+  const bool tile = field.role == FieldRole::tile;
+  if (!value && tile) return 0;
   if (!value && field.optional_in_imports) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
-  if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
-  // spec_of() rejects rows without a required field.
-  if (*value < field.smallest) {
-    fail(row.at(named), make_message("{} must be at least {}, not {}", named, field.smallest, *value));
-  }
+  if (!value) return std::get<std::int64_t>(*parse_field(field, field.fallback));  // spec_of() requires the others
+  const std::int64_t smallest = tile ? 0 : field.smallest;
+  if (*value < smallest) fail(row.at(named), make_message("{} must be at least {}, not {}", named, smallest, *value));
   if (*value > field.largest) {
     fail(row.at(named), make_message("{} {} is out of range (maximum: {})", named, *value, field.largest));
   }
   return *value;
 }
 
-/// Returns the row's algorithm. A registered name in a file of another program is another algorithm of that name.
-std::string algorithm_of(const ImportRow& row, const Registry& registry) {
-  std::string name = row.text(field_name::algorithm);
-  require_valid_name(row.place, field_name::algorithm, name);
-  return row.is_own() || registry.find(name) == nullptr ? name : name + " (imported)";
-}
-
-PointSpec spec_of(const ImportRow& row, const Registry& registry) {
-  const auto missing = missing_fields([&](std::string_view name) { return row.find(name) != nullptr; });
-  if (!missing.empty()) fail(row.place, missing_fields_message(missing));
+PointSpec spec_of(const ImportRow& row) {
+  Message missing = missing_fields([&](std::string_view name) { return row.find(name) != nullptr; });
+  if (!missing.empty()) fail(row.place, std::move(missing));
   PointSpec spec;
   spec.cache = CacheState::unknown;
-  spec.algorithm = algorithm_of(row, registry);
+  spec.algorithm = row.text(field_name::algorithm);
+  require_valid_name(row.place, field_name::algorithm, spec.algorithm);
+  // A registered name in a file of another program is another algorithm of that name.
+  if (!row.is_own() && known_algorithms().find(spec.algorithm) != nullptr) spec.algorithm += " (imported)";
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::algorithm) continue;
     if (field.type == FieldType::integer) {
@@ -73,7 +54,7 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
     }
   }
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) fail(row.place, std::move(wrong));
-  for (const Knob& knob : registry.knobs()) {
+  for (const Knob& knob : known_algorithms().knobs()) {
     const std::string* text = row.find(knob.name);
     if (text == nullptr) continue;
     const auto value = parse_knob(knob, *text);
@@ -83,30 +64,81 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   return spec;
 }
 
-/// Returns the file's provenance if it is `simulated` or `extrapolated`, otherwise `imported`.
-Provenance origin_of(const ImportRow& row) {
-  const auto said = parse_provenance(row.text("provenance"));
-  return said.ok() && is_simulated(*said) ? *said : Provenance::imported;
+/// Converts flash-attn's window_size, one column "(256, 0)" or two, to a mask. A negative number is unlimited.
+void apply_window(ImportRow& row) {
+  std::array<std::int64_t, 2> sides{Mask::unlimited, Mask::unlimited};
+  std::string_view column = partial_column::window;
+  if (const std::string* text = row.find(column)) {
+    const auto cell = parse_cell(*text);
+    const bool none = is_missing(*text) || (cell && cell->values.size() == 1 && cell->values.front() <= 0);
+    if (!none && (!cell || cell->values.size() != 2)) {
+      fail(row.at(column), make_message("'{}' does not have two sides (ignore the column and state the mask with -a "
+                                        "mask=window:LEFT:RIGHT)",
+                                        *text));
+    }
+    for (std::size_t i = 0; !none && i < sides.size(); ++i) sides.at(i) = static_cast<std::int64_t>(cell->values[i]);
+  }
+  for (const auto& [name, side] :
+       {std::pair{partial_column::window_left, 0U}, std::pair{partial_column::window_right, 1U}}) {
+    if (row.find(name) == nullptr) continue;
+    sides.at(side) = *row.integer(name);
+    column = name;
+  }
+  const auto& [left, right] = sides;
+  if (left < 0 && right < 0) return;
+  const std::string mask = row.text("mask");
+  if (!mask.empty() && mask != "full" && mask != "causal") {
+    fail(row.at(column), make_message("a window and mask {} (ignore one of them)", mask));
+  }
+  const bool causal = mask == "causal" || right == 0;
+  const auto text = [](std::int64_t side) { return side < 0 ? std::string("inf") : std::to_string(side); };
+  row.set_text("mask",
+               causal && left < 0 ? "causal" : fmt::format("window:{}:{}", text(left), causal ? "0" : text(right)));
 }
 
-void label(KernelRecord& kernel, Provenance origin) {
-  if (!is_simulated(origin)) return;
-  if (origin == Provenance::extrapolated) kernel.complete = false;
-  for (MetricValue& metric : kernel.metrics) metric.provenance = origin;
+/// Sets the K/V heads from the number of query heads of each.
+void apply_group(ImportRow& row) {
+  const auto group = row.integer(partial_column::group);
+  const FieldPair& heads = *field_pair_of("heads_q");
+  const auto count = row.integer(row.find(heads.first) != nullptr ? heads.first : heads.name);
+  if (!group || !count || row.find(heads.second) != nullptr) return;
+  if (*group < 1 || *count % *group != 0) {
+    fail(row.at(partial_column::group), make_message("{} does not divide {} heads", *group, *count));
+  }
+  row.set_text(heads.second, std::to_string(*count / *group));
+}
+
+/// Throws if a column that states what follows from the problem contradicts it.
+void require_stated(const ImportRow& row, const PointSpec& spec) {
+  const AttentionProblem& p = spec.problem;
+  for (const auto& [column, stated] : row.stated) {
+    const auto& [name, text] = stated;
+    std::vector<std::int64_t> follows;
+    if (name == partial_column::tokens) follows = {p.batch * p.n_q, p.batch * p.n_k};
+    if (name == partial_column::hidden) follows = {p.heads_q * p.d, p.d};
+    if (name == partial_column::d_v) follows = {p.d};
+    const FieldPair* pair = find_field_pair(name);
+    for (const std::string_view field : {pair ? pair->first : name, pair ? pair->second : std::string_view()}) {
+      if (const Field* found = find_field(field)) follows.push_back(std::get<std::int64_t>(found->get(spec)));
+    }
+    follows.erase(std::unique(follows.begin(), follows.end()), follows.end());
+    const auto cell = parse_cell(text);
+    const auto equals = [&](std::int64_t value) {
+      return cell && cell->values == std::vector{static_cast<double>(value)};
+    };
+    if (is_missing(text) || std::ranges::any_of(follows, equals)) continue;
+    fail(row.place.at(column),
+         make_message("'{}' contradicts {}, which follows from the other columns (correct one of them, or give --map "
+                      "'{}=algorithm' to keep it in the name)",
+                      text, fmt::join(follows, " or "), column));
+  }
 }
 
 std::optional<int> round_of(const ImportRow& row) {
   const auto round = row.integer(round_column::round);
   if (!round) return std::nullopt;
-  if (*round < 0 || *round >= max_rounds) {
-    fail(row.at(round_column::round), make_message("'round' must be an integer >= 0 and < {}", grouped(max_rounds)));
-  }
+  if (Message wrong = round_index_error(*round); !wrong.empty()) fail(row.at(round_column::round), std::move(wrong));
   return static_cast<int>(*round);
-}
-
-bool is_time_metric(std::string_view metric) {
-  return metric == metric_key::time_median_ns || metric == metric_key::time_q1_ns || metric == metric_key::time_q3_ns ||
-         metric == metric_key::time_samples;
 }
 
 /// Adds values of the whole point; exports have them in the point's first row.
@@ -117,29 +149,28 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
     point.disposition = *disposition;
   }
   point.reason = Message(row.text(reason_column::code), row.text(reason_column::words));
-  const auto amount = [&](std::string_view name) { return checked(row.at(name), row.real(name)); };
   point.max_abs_error = row.real("max_abs_error");  // infinite for an incorrect result
   point.error_bound = row.real("error_bound");
   point.rms_error = row.real("rms_error");
-  if (const auto clock = amount("sm_clock_hz")) {
+  if (const auto clock = row.amount("sm_clock_hz")) {
     point.clocks = ClockReading{.sm_clock_hz = *clock,
-                                .memory_clock_hz = amount("memory_clock_hz").value_or(0),
-                                .temperature_c = amount("temperature_c").value_or(0),
-                                .power_w = amount("power_w").value_or(0),
+                                .memory_clock_hz = row.amount("memory_clock_hz").value_or(0),
+                                .temperature_c = row.amount("temperature_c").value_or(0),
+                                .power_w = row.amount("power_w").value_or(0),
                                 .throttle_reasons = 0,
                                 .throttled = row.flag("throttled").value_or(false)};
   }
 }
 
-/// Throws if a value is out of the file format's bounds.
-void require_storable(const FileLocation& place, PointRecord point, const KernelRecord& kernel) {
-  point.kernels = {kernel};
-  if (Message wrong = bounds_error(point); !wrong.empty()) fail(place, std::move(wrong));
+template <class Kernels>
+auto* kernel_named(Kernels& kernels, std::string_view name) {
+  const auto found = std::ranges::find(kernels, name, &KernelRecord::kernel);
+  return found == kernels.end() ? nullptr : &*found;
 }
 
 /// Adds kernel "all" as the sum of the others if it is missing.
 void add_kernel_sum(std::vector<KernelRecord>& parts) {
-  if (std::ranges::find(parts, "all", &KernelRecord::kernel) != parts.end()) return;
+  if (kernel_named(parts, "all") != nullptr) return;
   KernelRecord all;
   const std::size_t samples = parts.front().samples_ns.size();
   const bool timed = samples > 0 && std::ranges::all_of(parts, [&](const KernelRecord& part) {
@@ -168,20 +199,8 @@ void add_kernel_sum(std::vector<KernelRecord>& parts) {
   parts.insert(parts.begin(), std::move(all));
 }
 
-void complete_kernels(PointRecord& point) {
-  if (point.kernels.empty()) point.kernels.emplace_back();
-  add_kernel_sum(point.kernels);
-  // Compulsory bytes depend only on the problem.
-  KernelRecord& all = *std::ranges::find(point.kernels, "all", &KernelRecord::kernel);
-  if (!has(all, metric_key::model_compulsory_bytes)) {
-    all.metrics.push_back({std::string(metric_key::model_compulsory_bytes),
-                           static_cast<double>(compulsory_traffic(point.spec.problem).total()), "byte",
-                           Provenance::modeled});
-  }
-}
-
-/// Joins the kernels of each round and sorts the rounds. Returns a round in which a kernel occurs twice.
-std::optional<int> join_rounds(std::vector<RoundRecord>& rounds) {
+/// Joins the kernels of each round and sorts the rounds. Throws if a kernel occurs twice in a round.
+void join_rounds(std::vector<RoundRecord>& rounds) {
   std::ranges::stable_sort(rounds, {}, &RoundRecord::round);
   std::vector<RoundRecord> joined;
   for (RoundRecord& given : rounds) {
@@ -191,37 +210,32 @@ std::optional<int> join_rounds(std::vector<RoundRecord>& rounds) {
     }
     std::vector<KernelRecord>& kernels = joined.back().kernels;
     KernelRecord& kernel = given.kernels.front();
-    if (std::ranges::count(kernels, kernel.kernel, &KernelRecord::kernel) > 0) return given.round;
+    if (kernel_named(kernels, kernel.kernel) != nullptr) fail(make_message("duplicate round {}", given.round));
     kernels.push_back(std::move(kernel));
   }
   rounds = std::move(joined);
-  return std::nullopt;
-}
-
-bool has_time(const RoundRecord& round) {
-  const auto found = std::ranges::find(round.kernels, "all", &KernelRecord::kernel);
-  return found != round.kernels.end() && (!found->samples_ns.empty() || has(*found, metric_key::time_median_ns));
+  for (RoundRecord& round : rounds) add_kernel_sum(round.kernels);
 }
 
 /// Keeps rounds only if each has the time of the whole point; otherwise only the point's own values remain. Point
 /// values that no round has are added to the first round.
 void complete_rounds(PointRecord& point) {
+  const auto has_time = [](const RoundRecord& round) {
+    const KernelRecord& all = *kernel_named(round.kernels, "all");
+    return !all.samples_ns.empty() || all.metric(metric_key::time_median_ns);
+  };
   if (!std::ranges::all_of(point.rounds, has_time)) point.rounds.clear();
   if (point.rounds.empty()) return;
   std::vector<KernelRecord>& first = point.rounds.front().kernels;
   for (const KernelRecord& kernel : point.kernels) {
-    auto of_first = std::ranges::find(first, kernel.kernel, &KernelRecord::kernel);
-    if (of_first == first.end()) {
-      of_first = first.insert(first.end(), KernelRecord());
-      of_first->kernel = kernel.kernel;
-    }
+    if (kernel_named(first, kernel.kernel) == nullptr) first.emplace_back().kernel = kernel.kernel;
     for (const MetricValue& metric : kernel.metrics) {
+      const bool is_time = has_word("time_median_ns time_q1_ns time_q3_ns time_samples", metric.name);
       const bool in_rounds = std::ranges::any_of(point.rounds, [&](const RoundRecord& round) {
-        const auto found = std::ranges::find(round.kernels, kernel.kernel, &KernelRecord::kernel);
-        const bool timed = found != round.kernels.end() && !found->samples_ns.empty();
-        return (timed && is_time_metric(metric.name)) || (found != round.kernels.end() && has(*found, metric.name));
+        const KernelRecord* there = kernel_named(round.kernels, kernel.kernel);
+        return there != nullptr && ((is_time && !there->samples_ns.empty()) || there->metric(metric.name));
       });
-      if (!in_rounds) of_first->metrics.push_back(metric);
+      if (!in_rounds) kernel_named(first, kernel.kernel)->metrics.push_back(metric);
     }
   }
   const auto has_clocks = [](const RoundRecord& round) { return round.clocks.has_value(); };
@@ -230,6 +244,14 @@ void complete_rounds(PointRecord& point) {
 }
 
 }  // namespace
+
+void PointBuilder::Remark::add(const PointSpec& spec, const Message& what) {
+  if (points++ == 0) first = make_message("{}: {}", describe(spec), what);
+}
+
+Message PointBuilder::Remark::text(std::string_view several) const {
+  return points == 1 ? first : make_message("{} {}, the first: {}", grouped(points), several, first);
+}
 
 void PointBuilder::apply_given(ImportRow& row) {
   for (const GivenField& given : request_.given) {
@@ -260,20 +282,16 @@ void PointBuilder::apply_given(ImportRow& row) {
   // The text of a column "note" is the reason of a failed row, and unknown otherwise.
   const std::string column(row.column(reason_column::words));
   if (column == reason_column::words || row.find(reason_column::words) == nullptr) return;
-  const std::string* disposition = row.find("disposition");
-  if (disposition != nullptr && *disposition != to_string(Disposition::ok)) return;
+  const std::string disposition = row.text("disposition");
+  if (!disposition.empty() && disposition != to_string(Disposition::ok)) return;
   row.unknown[column] = row.text(reason_column::words);
   row.fields.erase(std::string(reason_column::words));
-}
-
-std::vector<std::string> PointBuilder::missing_given() const {
-  return missing_fields([&](std::string_view name) { return request_.gives(name); });
 }
 
 PointSpec PointBuilder::given_spec() {
   ImportRow row{.place = {.whole = "the options"}};
   apply_given(row);
-  return spec_of(row, registry());
+  return spec_of(row);
 }
 
 void PointBuilder::note_unknown(const std::map<std::string, std::string>& texts) {
@@ -294,7 +312,7 @@ void PointBuilder::require_equal_ignored(const LatestPoint& before, const Import
       return found == texts.end() ? std::string() : found->second;
     };
     if (text_in(before.ignored) == text_in(row.ignored)) continue;
-    fail(row.place.at(place_part::column, name),
+    fail(row.place.at(name),
          make_message("the row equals {} except for this ignored column (use --map '{}=FIELD' instead of --ignore)",
                       before.place.text(), name));
   }
@@ -320,49 +338,48 @@ void PointBuilder::require_consistent_word(const std::string& column, const std:
 /// Throws if a column without a meaning varies: its rows may be of different problems.
 void PointBuilder::require_constant_unknown() {
   std::vector<std::string> varying;
+  std::vector<std::string> options;
   for (const auto& [name, column] : unknown_) {
     const bool varies = column.varies || column.rows < rows_;
-    if (varies && !(is_long_ && column.numeric)) varying.push_back(name);
+    if (varies && !(is_long_ && column.numeric)) {
+      varying.push_back(name);
+      options.push_back(fmt::format("--map '{0}=FIELD' or --ignore '{0}'", name));
+    }
     if (!varies) require_consistent_word(name, column.first);
     import_.ignored.push_back(name);
   }
   import_.ignored.insert(import_.ignored.end(), request_.ignore.begin(), request_.ignore.end());
   if (varying.empty()) return;
-  std::vector<std::string> options;
-  options.reserve(varying.size());
-  for (const std::string& name : varying) {
-    options.push_back(fmt::format("--map '{}=FIELD' or --ignore '{}'", name, name));
-  }
-  constexpr std::size_t most = 8;
-  const std::string more = varying.size() > most ? ", ..." : "";
-  varying.resize(std::min(varying.size(), most));
-  options.resize(varying.size());
   if (varying.size() == 1) {
     fail(make_message("column '{}' is not recognized and differs between rows (give {})", varying.front(),
                       options.front()));
   }
-  fail(make_message("columns '{}'{} are not recognized and differ between rows (give {}{})", fmt::join(varying, "', '"),
-                    more, fmt::join(options, ", "), more));
+  fail(make_message("columns '{}' are not recognized and differ between rows (give {})", fmt::join(varying, "', '"),
+                    fmt::join(options, ", ")));
 }
 
 void PointBuilder::add(ImportRow row) {
   if (request_.cancellation_check) request_.cancellation_check();
   apply_given(row);
   PointRecord point;
-  point.spec = spec_of(row, registry());
+  point.spec = spec_of(row);
   require_stated(row, point.spec);
-  for (const FieldPair& wide : field_pairs()) {
-    if (row.find(wide.first) == nullptr || row.find(wide.second) == nullptr) columns_.keep(wide.name);
-  }
-  const Provenance origin = origin_of(row);
-  point.provenance = is_simulated(origin) ? Provenance::simulated : origin;
+  // `simulated` or `extrapolated`, as the file states; everything else is imported.
+  const auto stated = parse_provenance(row.text("provenance"));
+  const bool simulated = stated.ok() && is_simulated(*stated);
+  point.provenance = simulated ? Provenance::simulated : Provenance::imported;
   KernelRecord kernel;
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
   require_valid_name(row.place, "kernel", kernel.kernel);
   add_point_facts(row, point);
-  add_numbers(row, point, kernel, columns_, remarks_);
-  label(kernel, origin);
-  require_storable(row.place, point, kernel);
+  add_numbers(row, point.spec, kernel, remarks_);
+  if (simulated) {
+    if (*stated == Provenance::extrapolated) kernel.complete = false;
+    for (MetricValue& metric : kernel.metrics) metric.provenance = *stated;
+  }
+  point.kernels = {kernel};
+  if (Message wrong = bounds_error(point); !wrong.empty()) fail(row.place, std::move(wrong));
+  point.kernels.clear();
   if (kernel.metrics.empty() && kernel.samples_ns.empty() && (round_of(row) || point.disposition == Disposition::ok)) {
     for (const auto& [name, text] : row.unknown) unknown_.try_emplace(name);
     ++import_.empty_rows;
@@ -406,10 +423,6 @@ void PointBuilder::place(const ImportRow& row, PointRecord point, KernelRecord k
     point.rounds = std::move(before->rounds);
     *before = std::move(point);
   }
-  for (RoundRecord given : row.rounds) {
-    given.kernels.front().kernel = kernel.kernel;
-    before->rounds.push_back(std::move(given));
-  }
   before->kernels.push_back(std::move(kernel));
 }
 
@@ -425,74 +438,71 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
   return device;
 }
 
-/// Marks a point whose values its GPU cannot have produced.
-void PointBuilder::flag_impossible(PointRecord& point, const DeviceLimits& limits) {
-  const auto impossible = analysis::impossible_value(point, limits);
-  if (!impossible) return;
-  Message reason = describe(*impossible, limits);
-  if (impossible_++ == 0) first_impossible_ = make_message("{}: {}", describe(point.spec), reason);
-  if (point.reason.empty()) point.reason = std::move(reason);
+void PointBuilder::complete(PointRecord& point, const DeviceLimits& limits) {
+  join_rounds(point.rounds);
+  if (point.kernels.empty()) summarize_rounds(point);
+  if (point.kernels.empty()) point.kernels.emplace_back();
+  add_kernel_sum(point.kernels);
+  // Compulsory bytes depend only on the problem.
+  KernelRecord& all = *kernel_named(point.kernels, "all");
+  if (!all.metric(metric_key::model_compulsory_bytes)) {
+    all.metrics.push_back({std::string(metric_key::model_compulsory_bytes),
+                           static_cast<double>(compulsory_traffic(point.spec.problem).total()), "byte",
+                           Provenance::modeled});
+  }
+  complete_rounds(point);
+  // Sums of values in bounds may be out of bounds.
+  if (Message wrong = bounds_error(point); !wrong.empty()) fail(std::move(wrong));
+  if (const auto impossible = analysis::impossible_value(point, limits)) {
+    const Message reason = describe(*impossible, limits);
+    impossible_.add(point.spec, reason);
+    if (point.reason.empty()) point.reason = reason;
+  }
+  if (const auto found = analysis::half_filled_sectors(point)) half_filled_.add(point.spec, analysis::describe(*found));
 }
 
-void PointBuilder::note_half_filled_sectors(const PointRecord& point) {
-  const auto found = analysis::half_filled_sectors(point);
-  if (!found || half_filled_++ > 0) return;
-  first_half_filled_ = make_message("{}: {}", describe(point.spec), analysis::describe(*found));
+void PointBuilder::add_notes() {
+  std::vector<Message>& notes = import_.notes;
+  if (impossible_.points > 0) notes.push_back(impossible_.text("impossible points"));
+  if (repeated_rows_ > 0)
+    notes.push_back(
+        make_message("rows that repeat a point: {}, imported as separate points. Add a column 'round' (0, 1, ...) to "
+                     "import rounds.",
+                     grouped(repeated_rows_)));
+  if (half_filled_.points > 0) notes.push_back(half_filled_.text("points with twice the expected stores"));
+  if (!unknown_metrics_.empty()) {
+    notes.push_back(make_message("metrics without a meaning, kept by name: {}", fmt::join(unknown_metrics_, ", ")));
+  }
+  for (const std::string& field : contradicted_) {
+    notes.push_back(make_message("the file states {}; the value of the options is not used", field));
+  }
+  for (const auto& [remark, rows] : remarks_) {
+    notes.push_back(make_message("{} {}: {}", grouped(rows), rows == 1 ? "row" : "rows", remark));
+  }
 }
 
 Import PointBuilder::finish() {
   require_constant_unknown();
+  std::set<std::string> stored;
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {
       if (request_.cancellation_check) request_.cancellation_check();
-      const auto refuse = [&](Message why) {
-        fail(make_message("{} on {}: {}", describe(point.spec), device.info.limits.name, why));
-      };
-      if (const auto twice = join_rounds(point.rounds)) refuse(make_message("duplicate round {}", *twice));
-      for (RoundRecord& round : point.rounds) add_kernel_sum(round.kernels);
-      if (point.kernels.empty()) summarize_rounds(point);
-      complete_kernels(point);
-      complete_rounds(point);
-      // Sums of values in bounds may be out of bounds.
-      if (Message wrong = bounds_error(point); !wrong.empty()) refuse(std::move(wrong));
-      flag_impossible(point, device.info.limits);
-      note_half_filled_sectors(point);
+      try {
+        complete(point, device.info.limits);
+      } catch (const ImportError& error) {
+        fail(make_message("{} on {}: {}", describe(point.spec), device.info.limits.name, error.message()));
+      }
+      for (const KernelRecord& kernel : point.kernels) {
+        for (const MetricValue& metric : kernel.metrics) stored.insert(metric.name);
+      }
     }
   }
-  if (repeated_rows_ > 0)
-    import_.notes.emplace_back(
-        make_message("rows that repeat a point: {}, imported as separate points. Add a column 'round' (0, 1, ...) to "
-                     "import rounds.",
-                     grouped(repeated_rows_)));
-  if (impossible_ > 0) {
-    import_.notes.insert(import_.notes.begin(), impossible_ == 1
-                                                    ? first_impossible_
-                                                    : make_message("{} impossible points, the first: {}",
-                                                                   grouped(impossible_), first_impossible_));
-  }
-  if (half_filled_ > 0) {
-    import_.notes.push_back(half_filled_ == 1 ? first_half_filled_
-                                              : make_message("{} points with twice the expected stores, the first: {}",
-                                                             grouped(half_filled_), first_half_filled_));
-  }
-  if (!unknown_metrics_.empty()) {
-    import_.notes.push_back(
-        make_message("metrics without a meaning, kept by name: {}", fmt::join(unknown_metrics_, ", ")));
-  }
-  if (!summaries_.empty()) {
-    import_.notes.push_back(make_message("rows of totals or means skipped: lines {}", fmt::join(summaries_, ", ")));
-  }
+  add_notes();
   import_.l2_unknown = !is_own_ && !states_cache_ && !request_.gives("cache");
-  for (const std::string& field : contradicted_) {
-    import_.notes.push_back(make_message("the file states {}; the value of the options is not used", field));
-  }
-  for (Message& note : remarks_.notes()) import_.notes.push_back(std::move(note));
-  import_.columns = columns_.take(registry());
+  import_.columns = columns_.take(stored);
   for (const ImportedColumn& column : import_.columns) {
-    const bool wide = std::ranges::count(field_pairs(), column.name, &FieldPair::name) > 0;
-    if (wide && column.becomes.empty() && !column.example.empty() && !unknown_.contains(column.name)) {
-      import_.ignored.push_back(column.name);
-    }
+    const bool replaced = find_field_pair(column.name) != nullptr && column.becomes.empty() && !column.example.empty();
+    if (replaced && !unknown_.contains(column.name)) import_.ignored.push_back(column.name);
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {

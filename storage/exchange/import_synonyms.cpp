@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/exchange/import_synonyms.h"
+// Names that other programs give to fields and values, and their columns' units.
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
-#include <vector>
 
+#include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_columns.h"
-#include "storage/exchange/import_spread.h"
-#include "storage/exchange/import_values.h"
+#include "storage/exchange/import_text.h"
 
 namespace attnscope::exchange {
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
-  }
-  return false;
-}
-
 namespace {
 
 /// Our word, then others for it, separated by spaces.
@@ -67,13 +56,11 @@ constexpr std::array field_synonyms{
 
 /// Columns that never identify a problem: values without a metric, and where and when they were measured.
 constexpr std::string_view unused_columns =
-    " relativestddevpct stablemeasurement max_err max_error max_diff max_abs_err max_abs_diff mean_err mean_error"
+    "relativestddevpct stablemeasurement max_err max_error max_diff max_abs_err max_abs_diff mean_err mean_error"
     " mean_diff"
     " peak_memory peak_mem max_memory memory mem memory_usage max_memory_allocated memory_allocated peak_memory_usage"
     " speedup speedup_factor speed_up utilization util mfu efficiency bw_util bwutil sm_util sol"
-    " timestamp date datetime time_stamp index unnamed_0 cpu_time_noise batch_gpu "
-    "batch_samples elem_s globalmem_bw ";
-
+    " timestamp date datetime time_stamp index unnamed_0 cpu_time_noise batch_gpu batch_samples elem_s globalmem_bw";
 /// Columns of the SM clock, besides their unit.
 constexpr std::string_view clock_names =
     "clock gpu_clock core_clock graphics_clock sm_freq sm_frequency gpu_freq gpu_frequency";
@@ -84,7 +71,15 @@ constexpr std::array dtype_synonyms{
     Synonyms{"fp8", "float8_e4m3fn float8_e4m3 fp8_e4m3 float8e4nv e4m3 fp8_e4m3fn"},
     Synonyms{"fp32", "float32 float f32"},
 };
-
+constexpr std::array pass_synonyms{
+    Synonyms{"fwd", "forward false 0 no 0.0"},
+    Synonyms{"bwd", "backward true 1 yes 1.0"},
+    Synonyms{"fwd+bwd", "fwd_bwd fwdbwd both forward+backward"},
+};
+constexpr std::array mask_synonyms{
+    Synonyms{"causal", "causal_mask is_causal true 1 yes 1.0"},
+    Synonyms{"full", "none no_mask nomask noncausal non-causal non_causal dense false 0 no 0.0"},
+};
 constexpr std::array disposition_synonyms{
     Synonyms{"ok", "success passed pass"},
     Synonyms{"out-of-memory", "oom cuda-oom"},
@@ -95,12 +90,73 @@ constexpr std::array disposition_synonyms{
     Synonyms{"infeasible", "skip skipped unsupported not-supported invalid invalidconfig"},
 };
 
-template <std::size_t count>
-std::optional<std::string_view> find_synonym(const std::array<Synonyms, count>& table, std::string_view word) {
+/// Returns an empty word if there is none.
+std::string_view find_synonym(std::span<const Synonyms> table, std::string_view word) {
   for (const auto& [ours, others] : table) {
     if (word == ours || has_word(others, word)) return ours;
   }
-  return std::nullopt;
+  return {};
+}
+
+constexpr std::array all_statistics{
+    Statistic{metric_key::time_median_ns, "median p50 q50 50%"},
+    Statistic{time_column::mean, "mean avg average"},
+    Statistic{metric_key::time_q1_ns, "q1 p25 q25 25%"},
+    Statistic{metric_key::time_q3_ns, "q3 p75 q75 75%"},
+    Statistic{"time_stddev_ns", "std stddev stdev sd sigma", 1},
+    Statistic{"time_stddev_ns", "cv cov rsd noise relstd relstddev", 1, false, true},
+    Statistic{"time_iqr_ns", "iqr", 1.349},
+    Statistic{"time_iqr_ns", "spread", 1.349, false, true},
+    Statistic{"time_mad_ns", "mad", 0.67449},
+    Statistic{"time_stderr_ns", "stderr sem", 1, true},
+    Statistic{"time_ci95_ns", "ci95 ci", 1.96, true},
+    Statistic{"time_p20_ns", "p20 q20", 1.6832, false, false, "time_p80_ns"},
+    Statistic{"time_p80_ns", "p80 q80", 1.6832, false, false, "time_p20_ns"},
+    Statistic{"time_p10_ns", "p10 q10", 2.5631, false, false, "time_p90_ns"},
+    Statistic{"time_p90_ns", "p90 q90", 2.5631, false, false, "time_p10_ns"},
+    Statistic{"time_p5_ns", "p5 p05 q5 q05", 3.2897, false, false, "time_p95_ns"},
+    Statistic{"time_p95_ns", "p95 q95", 3.2897, false, false, "time_p5_ns"},
+    Statistic{"time_p1_ns", "p1 p01", 4.6527, false, false, "time_p99_ns"},
+    Statistic{"time_p99_ns", "p99 q99", 4.6527, false, false, "time_p1_ns"},
+    Statistic{"time_ci95_low_ns", "ci95_low", 3.92, true, false, "time_ci95_high_ns"},
+    Statistic{"time_ci95_high_ns", "ci95_high", 3.92, true, false, "time_ci95_low_ns"},
+    Statistic{"time_min_ns", "min minimum best", extremes, false, false, "time_max_ns"},
+    Statistic{"time_max_ns", "max maximum worst", extremes, false, false, "time_min_ns"},
+};
+/// Names of statistics of two words, and one word for each.
+constexpr std::array phrases{
+    Synonyms{"stddev", "std_dev std_deviation standard_deviation st_dev"},
+    Synonyms{"stderr", "std_err std_error standard_error"},
+    Synonyms{"ci95_low", "ci95_lower ci95_lo ci95_low ci_lower ci_low ci_lo lower_ci lower_ci95"},
+    Synonyms{"ci95_high", "ci95_upper ci95_hi ci95_high ci_upper ci_high ci_hi upper_ci upper_ci95"},
+    Synonyms{"q1", "lower_quartile first_quartile"},
+    Synonyms{"q3", "upper_quartile third_quartile"},
+};
+
+const Statistic* statistic_named(std::string_view word) {
+  const auto* const found =
+      std::ranges::find_if(all_statistics, [&](const auto& each) { return has_word(each.words, word); });
+  return found == all_statistics.end() ? nullptr : found;
+}
+
+/// Roles of words in names of time and rate columns, besides units and statistics. Neutral words and other times may be
+/// part of a provider's name.
+enum class Role { neutral, other_time, time, rate, memory, pass, relative, unused, statistic };
+constexpr std::array<std::pair<Role, std::string_view>, 8> role_words{{
+    {Role::neutral, "gpu kernel cuda in of"},
+    {Role::other_time, "compile compilation build wall total overhead warmup"},
+    {Role::time, "time times latency duration elapsed runtime"},
+    {Role::rate, "achieved effective throughput bandwidth bw perf performance"},
+    {Role::memory, "dram hbm"},
+    {Role::pass, "fwd forward bwd backward"},
+    {Role::relative, "rel relative"},
+    {Role::unused, "cpu host peak mem memory util"},
+}};
+std::optional<Role> role_of(std::string_view word) {
+  for (const auto& [role, words] : role_words) {
+    if (has_word(words, word)) return role;
+  }
+  return statistic_named(word) != nullptr ? std::optional(Role::statistic) : std::nullopt;
 }
 
 /// A run of letters, digits, '%' and multi-byte characters of a name.
@@ -108,8 +164,14 @@ struct Word {
   std::string text;  ///< in lower case
   std::size_t begin = 0;
   std::size_t end = 0;
-};
 
+  [[nodiscard]] bool is_time_unit() const {
+    const auto unit = parse_unit(text);
+    return unit && unit->base == "ns";
+  }
+  /// May be part of a provider's name.
+  [[nodiscard]] bool is_soft() const { return role_of(text).value_or(Role::neutral) <= Role::other_time; }
+};
 std::vector<Word> words_in(std::string_view name) {
   std::vector<Word> words;
   bool inside = false;
@@ -123,63 +185,25 @@ std::vector<Word> words_in(std::string_view name) {
   }
   return words;
 }
-
 std::string joined(const std::vector<Word>& words) {
   std::string text;
   for (const Word& word : words) text += (text.empty() ? "" : "_") + word.text;
   return text;
 }
 
-enum class Role { neutral, other_time, time, rate, memory, relative, pass, median, mean, q1, q3, spread, unused };
-
-/// Words of names of time and rate columns, besides units. Neutral words and other times may be part of a provider's
-/// name.
-constexpr std::array<std::pair<Role, std::string_view>, 12> role_words{{
-    {Role::neutral, "gpu kernel cuda in of"},
-    {Role::other_time, "compile compilation build wall total overhead warmup"},
-    {Role::time, "time times latency duration elapsed runtime"},
-    {Role::rate, "achieved effective throughput bandwidth bw perf performance"},
-    {Role::memory, "dram hbm"},
-    {Role::pass, "fwd forward bwd backward"},
-    {Role::median, "median p50 q50 50%"},
-    {Role::mean, "mean avg average"},
-    {Role::relative, "rel relative"},
-    {Role::q1, "q1 p25 q25 25%"},
-    {Role::q3, "q3 p75 q75 75%"},
-    {Role::unused, "cpu host peak mem memory util"},
-}};
-
-std::optional<Role> role_of(std::string_view word) {
-  for (const auto& [role, words] : role_words) {
-    if (has_word(words, word)) return role;
-  }
-  if (!spread_column_named(word, false).empty() || !spread_column_named(word, true).empty()) return Role::spread;
-  return std::nullopt;
-}
-
-/// Names of statistics of two words, and one word for each.
-constexpr std::array phrases{
-    Synonyms{"stddev", "std_dev std_deviation standard_deviation st_dev"},
-    Synonyms{"stderr", "std_err std_error standard_error"},
-    Synonyms{"ci95_low", "ci95_lower ci95_lo ci95_low ci_lower ci_low ci_lo lower_ci lower_ci95"},
-    Synonyms{"ci95_high", "ci95_upper ci95_hi ci95_high ci_upper ci_high ci_hi upper_ci upper_ci95"},
-    Synonyms{"q1", "lower_quartile first_quartile"},
-    Synonyms{"q3", "upper_quartile third_quartile"},
-};
-
 /// Joins the words of a statistic, and splits "std%".
 void normalize_statistics(std::vector<Word>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].text.size() > 1 && words[i].text.ends_with('%') && role_of(words[i].text) == std::nullopt) {
+    if (words[i].text.size() > 1 && words[i].text.ends_with('%') && !role_of(words[i].text)) {
       words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                    {.text = "%", .begin = words[i].end - 1, .end = words[i].end});
       words[i].text.pop_back();
       --words[i].end;
     }
     if (i + 1 == words.size()) return;
-    const auto one = find_synonym(phrases, words[i].text + "_" + words[i + 1].text);
-    if (!one) continue;
-    words[i] = {.text = std::string(*one), .begin = words[i].begin, .end = words[i + 1].end};
+    const std::string_view one = find_synonym(phrases, words[i].text + "_" + words[i + 1].text);
+    if (one.empty()) continue;
+    words[i] = {.text = std::string(one), .begin = words[i].begin, .end = words[i + 1].end};
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
 }
@@ -188,27 +212,22 @@ void normalize_statistics(std::vector<Word>& words) {
 struct Measurement {
   std::optional<Unit> unit;
   std::string unit_text;
-  std::string stem;  ///< words besides the unit
-  std::optional<Role> statistic;
-  bool time = false;
-  bool rate = false;  ///< has a word that only names of rates contain
-  bool memory = false;
-  bool relative = false;
-  std::string spread;      ///< its word
   bool bracketed = false;  ///< the unit
+  std::string stem;        ///< words besides the unit
+  std::set<Role> roles;
+  const Statistic* statistic = nullptr;
   std::string pass;
   std::string provider;
+
+  [[nodiscard]] bool has(Role role) const { return roles.contains(role); }
+  [[nodiscard]] double scale() const { return unit ? unit->scale : 1; }
 };
 
 /// Removes the last unit from the words: "ms", or two words as in "GB/s". Returns false if two times are named, or the
 /// unit is one of a rate ("tokens/s").
 bool take_unit(std::string_view name, std::vector<Word>& words, Measurement& all) {
-  const auto is_time = [](const Word& word) {
-    const auto unit = parse_unit(word.text);
-    return unit && unit->base == "ns";
-  };
   for (std::size_t i = words.size(); i-- > 0;) {
-    const bool second = i > 0 && is_time(words[i]) && words[i].text.front() == 's';
+    const bool second = i > 0 && words[i].is_time_unit() && words[i].text.front() == 's';
     const auto pair = second ? parse_unit(words[i - 1].text + "/s") : std::nullopt;
     const auto unit = pair ? pair : parse_unit(words[i].text);
     const std::size_t begin = pair ? i - 1 : i;
@@ -221,7 +240,7 @@ bool take_unit(std::string_view name, std::vector<Word>& words, Measurement& all
     all.bracketed =
         words[begin].begin > 0 && std::string_view("([").find(name[words[begin].begin - 1]) != std::string_view::npos;
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(begin), words.begin() + static_cast<std::ptrdiff_t>(i + 1));
-    return unit->base != "ns" || std::ranges::none_of(words, is_time);
+    return unit->base != "ns" || std::ranges::none_of(words, &Word::is_time_unit);
   }
   return true;
 }
@@ -237,42 +256,31 @@ std::string provider_text(std::string_view name, const Word& first, const Word& 
   return text;
 }
 
-/// Returns nullopt if a statistic is named twice, or unknown words are not next to each other.
+/// Returns nullopt if two statistics are named, or unknown words are not next to each other.
 std::optional<Measurement> parse_measurement(std::string_view name) {
   Measurement all;
   std::vector<Word> words = words_in(name);
   normalize_statistics(words);
   if (!take_unit(name, words, all)) return std::nullopt;
   all.stem = joined(words);
-  const auto is_soft = [](const Word& word) {
-    const auto role = role_of(word.text);
-    return !role || *role == Role::neutral || *role == Role::other_time;
-  };
   const bool has_unknown = std::ranges::any_of(words, [](const Word& word) { return !role_of(word.text); });
-  const auto first = std::ranges::find_if(words, is_soft);
-  const auto last = std::find_if(words.rbegin(), words.rend(), is_soft).base();
   if (has_unknown) {
-    if (!std::all_of(first, last, is_soft)) return std::nullopt;
+    const auto first = std::ranges::find_if(words, &Word::is_soft);
+    const auto last = std::find_if(words.rbegin(), words.rend(), std::mem_fn(&Word::is_soft)).base();
+    if (!std::all_of(first, last, std::mem_fn(&Word::is_soft))) return std::nullopt;
     all.provider = provider_text(name, *first, *(last - 1));
   }
   for (const Word& word : words) {
     const Role role = role_of(word.text).value_or(Role::neutral);
-    if (role == Role::neutral || (role == Role::other_time && has_unknown)) continue;
-    all.time = all.time || role == Role::time;
-    all.rate = all.rate || role == Role::rate;
-    all.memory = all.memory || role == Role::memory;
-    all.relative = all.relative || role == Role::relative;
-    if (role == Role::spread && all.statistic != Role::unused && !std::exchange(all.spread, word.text).empty())
-      return std::nullopt;
+    if (role == Role::other_time && has_unknown) continue;
+    all.roles.insert(role);
     if (role == Role::pass) {
       const std::string pass = word.text.starts_with('f') ? "fwd" : "bwd";
       all.pass = all.pass.empty() || all.pass == pass ? pass : "fwd+bwd";
     }
-    if (role != Role::other_time && role < Role::median) continue;
-    const bool unused = all.statistic == Role::unused || role == Role::unused;  // such as "max_mem"
-    if (all.statistic && all.statistic != role && !unused) return std::nullopt;
-    all.statistic = unused ? Role::unused : role;
-    if (unused) all.spread.clear();
+    if (role != Role::statistic) continue;
+    const Statistic* const before = std::exchange(all.statistic, statistic_named(word.text));
+    if (before != nullptr && before != all.statistic && !all.has(Role::unused)) return std::nullopt;
   }
   return all;
 }
@@ -294,77 +302,63 @@ std::optional<ScaledColumn> scaled_metric(const std::string& stem, const Unit& u
 }
 
 std::optional<ScaledColumn> rate_column(const Measurement& all) {
-  if (all.time) return std::nullopt;
+  if (all.has(Role::time)) return std::nullopt;
   const bool flops = all.unit->base == "Tflop/s";
+  const bool spread = all.statistic != nullptr && all.statistic->deviations != 0;
+  const bool center = all.statistic == nullptr || all.statistic->column == metric_key::time_median_ns ||
+                      all.statistic->column == time_column::mean;
   ScaledColumn column{.name = std::string(flops ? metric_key::tflops : metric_key::dram_bandwidth),
                       .unit = all.unit_text,
-                      .scale = all.unit->scale,
+                      .scale = all.scale(),
                       .provider = all.provider,
                       .pass = all.pass};
-  if (!flops && !all.memory) column.skipped = "rate of unknown bytes";
-  const std::string_view spread = spread_of_rate(spread_column_named(all.spread, false));
-  if (!spread.empty() && flops && !all.relative) {
-    column.name = spread;
-  } else if (all.statistic && *all.statistic != Role::median && *all.statistic != Role::mean) {
+  if (!flops && !all.has(Role::memory)) column.skipped = "rate of unknown bytes";
+  if (flops && spread && !all.has(Role::relative) && !all.statistic->is_relative) {
+    column.name = std::string(rate_spread) + std::string(all.statistic->column);
+    column.of_time = true;
+  } else if (!center) {
     column.skipped = "spread of a rate";
   }
   return column;
 }
 
-/// Returns the column of a spread of times, absolute or relative to them.
+/// Returns the column of a spread of times, absolute or relative to them, or of another statistic without a unit.
 std::optional<ScaledColumn> spread_measurement(const Measurement& all) {
+  if (all.statistic == nullptr || all.has(Role::unused) || all.has(Role::memory) || all.has(Role::rate))
+    return std::nullopt;
+  const Statistic& statistic = *all.statistic;
   const bool percent = all.unit && all.unit->base == "percent";
   // Times besides the row's time, whose unit they take.
-  const bool unnamed =
-      all.statistic == Role::q1 || all.statistic == Role::q3 || (all.statistic == Role::mean && !all.time);
-  if ((all.spread.empty() && (!unnamed || all.unit)) || all.memory || all.rate) return std::nullopt;
+  const bool quartile = statistic.column == metric_key::time_q1_ns || statistic.column == metric_key::time_q3_ns;
+  const bool unnamed = quartile || (statistic.column == time_column::mean && !all.has(Role::time));
+  if (statistic.deviations == 0 && (!unnamed || all.unit)) return std::nullopt;
   if (all.unit && !percent && all.unit->base != "ns") return std::nullopt;
-  const bool relative = percent || (!all.unit && (all.relative || is_relative_width(all.spread)));
-  const std::string_view name = all.statistic == Role::q1   ? metric_key::time_q1_ns
-                                : all.statistic == Role::q3 ? metric_key::time_q3_ns
-                                : unnamed                   ? time_column::mean
-                                                            : spread_column_named(all.spread, relative);
-  if (name.empty()) return std::nullopt;
-  return ScaledColumn{.name = std::string(name),
+  const bool relative = percent || (!all.unit && (all.has(Role::relative) || statistic.is_relative));
+  if (relative && (!statistic.opposite.empty() || unnamed)) return std::nullopt;
+  return ScaledColumn{.name = std::string(relative ? relative_spread : "") + std::string(statistic.column),
                       .unit = all.unit_text,
-                      .scale = percent    ? all.unit->scale / 100
-                               : all.unit ? all.unit->scale
-                                          : 1,
+                      .scale = all.scale() / (percent ? 100 : 1),
                       .provider = all.provider,
                       .pass = all.pass,
                       .of_time = true};
 }
 
 std::optional<ScaledColumn> time_measurement(const Measurement& all) {
-  const bool other = all.memory || all.rate;
-  const bool named = all.time || all.statistic || !all.pass.empty();
-  if (other || (!all.unit && (!all.time || !all.provider.empty()))) return std::nullopt;
+  const bool time = all.has(Role::time);
+  const bool named =
+      time || all.statistic != nullptr || all.has(Role::unused) || all.has(Role::other_time) || !all.pass.empty();
+  if (all.has(Role::memory) || all.has(Role::rate)) return std::nullopt;
+  if (!all.unit && (!time || !all.provider.empty())) return std::nullopt;
   const bool letter = all.unit_text.size() == 1;  // "s" alone, or "num_s"
   if (letter && !named && !(all.bracketed && !all.provider.empty())) return std::nullopt;
-  ScaledColumn column{.name = std::string(time_column::time),
+  ScaledColumn column{.name = std::string(all.statistic == nullptr ? time_column::time : all.statistic->column),
                       .unit = all.unit_text,
-                      .scale = all.unit ? all.unit->scale : 1,
+                      .scale = all.scale(),
                       .unit_in_cells = !all.unit,
                       .provider = all.provider,
                       .pass = all.pass};
-  switch (all.statistic.value_or(Role::neutral)) {
-    case Role::neutral:
-      break;
-    case Role::median:
-      column.name = metric_key::time_median_ns;
-      break;
-    case Role::mean:
-      column.name = time_column::mean;
-      break;
-    case Role::q1:
-      column.name = metric_key::time_q1_ns;
-      break;
-    case Role::q3:
-      column.name = metric_key::time_q3_ns;
-      break;
-    default:
-      column.skipped = "no metric for this time";
-  }
+  const bool spread = all.statistic != nullptr && all.statistic->deviations != 0;
+  if (spread || all.has(Role::unused) || all.has(Role::other_time)) column.skipped = "no metric for this time";
   return column;
 }
 
@@ -376,21 +370,20 @@ std::optional<ScaledColumn> measurement_column(std::string_view name) {
   if (has_word(clock_names, stem)) stem = "sm_clock";
   if (all->unit) {
     if (auto metric = scaled_metric(stem, *all->unit, all->unit_text)) return metric;
-    if (all->unit->base == "byte" && all->rate) all->unit->base = "byte/s";
+    if (all->unit->base == "byte" && all->has(Role::rate)) all->unit->base = "byte/s";
     if (all->unit->base == "byte/s" || all->unit->base == "Tflop/s") return rate_column(*all);
   }
   if (auto spread = spread_measurement(*all)) return spread;
   if (!all->unit || all->unit->base == "ns") return time_measurement(*all);
   // Peak memory, utilization.
-  if (all->statistic == Role::unused || has_word(unused_columns, stem)) {
+  if (all->has(Role::unused) || has_word(unused_columns, stem)) {
     return ScaledColumn{.name = stem, .skipped = "no metric holds this value"};
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ScaledColumn> parse_scaled_column(std::string_view name) {
+/// Parses a metric, counter or time with a unit suffix: "dram__bytes_read.sum [Mbyte]", "samples_us".
+std::optional<ScaledColumn> suffixed_column(std::string_view name) {
   const bool bracket = name.ends_with(']') || name.ends_with(')');
   const std::size_t at = name.find_last_of(bracket ? "[(" : "_");
   if (at == std::string_view::npos || at == 0) return std::nullopt;
@@ -403,15 +396,37 @@ std::optional<ScaledColumn> parse_scaled_column(std::string_view name) {
   return scaled_metric(stem, *unit, text);
 }
 
-std::optional<ScaledColumn> parse_synonym(std::string_view name, const Registry& registry) {
-  if (is_counter_name(name)) return std::nullopt;
+}  // namespace
+
+std::span<const Statistic> statistics() {
+  return all_statistics;
+}
+
+const Statistic* spread_in(std::string_view column) {
+  for (const std::string_view prefix : {relative_spread, rate_spread}) {
+    if (column.starts_with(prefix)) column.remove_prefix(prefix.size());
+  }
+  const auto* const found = std::ranges::find_if(
+      all_statistics, [&](const Statistic& each) { return each.column == column && each.deviations != 0; });
+  return found == all_statistics.end() ? nullptr : found;
+}
+
+std::optional<ScaledColumn> resolve(std::string_view name) {
   const std::string words = joined(words_in(name));
-  if (const auto field = find_synonym(field_synonyms, words)) return ScaledColumn{std::string(*field)};
+  if (metric_of(name) != nullptr && name != metric_key::time_spread) return ScaledColumn{std::string(name)};
+  const bool counter = is_counter_name(name);
+  const bool known = is_known_column(name) && name != metric_key::time_spread;
+  // A counter name may end in a unit; it is not a suffix then.
+  if (!known || counter) {
+    if (auto scaled = suffixed_column(name)) return scaled;
+  }
+  if (known) return ScaledColumn{std::string(name)};
+  if (const auto field = find_synonym(field_synonyms, words); !field.empty()) return ScaledColumn{std::string(field)};
   if (words.empty() || has_word(unused_columns, words)) {
     return ScaledColumn{.name = words, .skipped = "no metric for this value"};
   }
   if (auto measured = measurement_column(name)) return measured;
-  if (is_known_column(words, registry)) return ScaledColumn{words};  // "Batch", "Heads Q"
+  if (is_known_column(words)) return ScaledColumn{words};  // "Batch", "Heads Q"
   return std::nullopt;
 }
 
@@ -428,28 +443,26 @@ std::string dtype_in(std::string_view name) {
 
 std::string normalized_value(std::string_view field, std::string_view text) {
   std::string low = lower_case(text);
-  const bool yes = has_word("true 1 yes 1.0", low);
-  const bool no = has_word("false 0 no 0.0", low);
+  std::string_view ours;
   if (field == "mask") {
-    if (yes || has_word("causal causal_mask is_causal", low)) return "causal";
-    if (no || has_word("none no_mask nomask noncausal non-causal non_causal dense", low)) return "full";
+    ours = find_synonym(mask_synonyms, low);
   } else if (field == "dtype") {
     for (const std::string_view prefix : {"torch.", "tl."}) {
       if (low.starts_with(prefix)) low.erase(0, prefix.size());
     }
-    if (const auto ours = find_synonym(dtype_synonyms, low)) return std::string(*ours);
+    ours = find_synonym(dtype_synonyms, low);
   } else if (field == "pass") {
-    if (no || low == "forward") return "fwd";
-    if (yes || low == "backward") return "bwd";
-    if (has_word("fwd_bwd fwdbwd both forward+backward", low)) return "fwd+bwd";
+    ours = find_synonym(pass_synonyms, low);
   } else if (field == "disposition") {
     std::ranges::replace(low, '_', '-');
     std::ranges::replace(low, ' ', '-');
-    return std::string(find_synonym(disposition_synonyms, low).value_or(low));
+    ours = find_synonym(disposition_synonyms, low);
+    return ours.empty() ? low : std::string(ours);
   } else {
     return std::string(text);
   }
-  return find_field(field)->words.end() != std::ranges::find(find_field(field)->words, low) ? low : std::string(text);
+  if (!ours.empty()) return std::string(ours);
+  return std::ranges::count(find_field(field)->words, low) > 0 ? low : std::string(text);
 }
 
 }  // namespace attnscope::exchange

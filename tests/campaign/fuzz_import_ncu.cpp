@@ -5,9 +5,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;  // NOLINT(google-build-using-namespace): an entry point
   const std::string_view text = campaign::text_of(data, size);
-  PointSpec spec{.algorithm = "peer", .problem = {.n_q = 64, .n_k = 64, .d = 64}, .tile = {.br = 0, .bc = 0}};
   ImportRequest request;
-  request.spec = spec;
+  request.given = {{"algorithm", "peer"}, {"N", "64"}, {"heads", "1"}, {"d", "64"}};
   campaign::import_and_check(text, ImportFormat::ncu, request);
   request.ncu = {.kernel = "fwd", .first_launch = 1, .last_launch = 5, .repeats = 2};
   campaign::import_and_check(text, ImportFormat::ncu, request);

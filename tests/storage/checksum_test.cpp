@@ -195,11 +195,9 @@ TEST_F(Checksum, ignores_ids_and_annotations) {
             SQLite::Database((folder / "copy.attnscope").string()).execAndGet(checksums).getString());
 }
 
-TEST(Digest, digest_round_trip) {
+TEST(Digest, IsWrittenAsHexadecimalDigits) {
   const Digest digest{.high = 1, .low = 2};
   EXPECT_EQ(to_string(digest), "00000000000000010000000000000002");
-  EXPECT_EQ(parse_digest(to_string(digest)), digest);
-  EXPECT_EQ(parse_digest("0000000000000001000000000000000g"), std::nullopt);
 }
 
 }  // namespace

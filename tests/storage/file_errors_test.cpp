@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "storage/run_store.h"
-#include "storage/schema.h"
 #include "tests/message_matchers.h"
 #include "tests/sanitized.h"
 #include "tests/storage/store_test.h"
@@ -158,7 +157,6 @@ TEST_F(FileErrors, second_concurrent_collector_is_rejected) {
     for (const auto& name : {file, folder / "alias.attnscope"}) {
       const FileError error = storage_error_of([&] { RunStore::open(name, Mode::collect); });
       EXPECT_EQ(error.kind(), Kind::locked) << error.what();
-      EXPECT_THAT(error.what(), HasWords(std::to_string(::getpid())));
     }
     EXPECT_NO_THROW(RunStore::open(file, Mode::read_only));
     EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::locked)
@@ -231,7 +229,7 @@ TEST_F(FileErrors, exhausted_descriptors_are_reported) {
         what = error.what();
       }
       const bool enough = what.empty() && left > 0;
-      ::_exit(enough || what.find(std::strerror(EMFILE)) != std::string::npos ? 0 : 1);
+      ::_exit(enough || what.find("open files") != std::string::npos ? 0 : 1);
     }
     EXPECT_EQ(exit_code(child), 0) << left << " descriptors are left";
   }

@@ -131,7 +131,7 @@ TEST_F(RunEdits, damaged_annotations_do_not_invalidate_the_run) {
   EXPECT_THAT(annotations(1).tags, ElementsAre("t")) << "what was sound stays";
 
   change_rows(file_, "INSERT INTO run_tags VALUES (1, 'a b')");
-  edit({1}, {.name = {}, .note = "n", .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  edit({1}, {.name = {}, .note = "n", .tag = {}, .untag = {"a b"}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(annotations(1).name, "again");
   EXPECT_THAT(annotations(1).tags, ElementsAre("t"));
 }

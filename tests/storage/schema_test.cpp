@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/schema.h"
 #include "profiler/files/output_file.h"
+#include "storage/database.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>

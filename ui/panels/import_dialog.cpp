@@ -92,8 +92,7 @@ QString name_of(const QString& format) {
       {QStringLiteral("kernel-tuner"), attnscope::message_of<msg::import_dialog::kernel_tuner>},
       {QStringLiteral("markdown"), attnscope::message_of<msg::import_dialog::markdown>},
       {QStringLiteral("ncu"), attnscope::message_of<msg::import_dialog::ncu>},
-      {QStringLiteral("nvbench"), attnscope::message_of<msg::import_dialog::nvbench>},
-      {QStringLiteral("providers"), attnscope::message_of<msg::import_dialog::providers>}};
+      {QStringLiteral("nvbench"), attnscope::message_of<msg::import_dialog::nvbench>}};
   const auto found = names.find(format);
   return found == names.end() ? format : qtext(found->second());
 }

@@ -14,8 +14,8 @@
 
 #include "kernels/registry.h"
 #include "kernels/user/manifest.h"
+#include "profiler/units/csv.h"
 #include "storage/bounds.h"
-#include "storage/exchange/export_rows.h"
 #include "tests/message_matchers.h"
 #include "tests/storage/exchange/tables.h"
 #include "tests/storage/samples.h"
@@ -120,19 +120,14 @@ TEST_F(Export, one_row_per_point_and_kernel) {
   EXPECT_EQ(csv({second_}).size(), 2U);
 }
 
-TEST_F(Export, files_share_one_header_with_all_metrics) {
-  RunStore other = RunStore::open(folder_ / "b.attnscope", Mode::collect);
+TEST_F(Export, metric_of_any_point_is_a_column) {
   PointRecord record = simple_record(256);
   record.kernels[0].metrics.push_back({"lts__t_sectors.sum", 7, "sector", Provenance::measured});
-  other.add_point(other.begin_run(full_header()), 0, record);
-
-  const std::vector<ExportSource> sources{{&store_, {first_}}, {&other, {}}};
-  std::ostringstream out;
-  export_csv(sources, out);
-  const auto rows = named_rows(out.str());
-  ASSERT_EQ(rows.size(), 4U + 1U);
+  store_.add_point(second_, 2, record);
+  const auto rows = csv();
+  ASSERT_EQ(rows.size(), 7U);
   const std::vector<const char*> names{"n_k", "lts__t_bytes.sum", "lts__t_sectors.sum"};
-  for (const auto& [row, values] : {std::pair{0, std::vector{"1024", "1", ""}}, {4, std::vector{"256", "", "7"}}}) {
+  for (const auto& [row, values] : {std::pair{0, std::vector{"1024", "1", ""}}, {6, std::vector{"256", "", "7"}}}) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       EXPECT_EQ(rows[static_cast<std::size_t>(row)].at(names[i]), values[i]) << names[i];
     }
@@ -236,7 +231,7 @@ TEST(CsvField, IsQuotedIfNeeded) {
                                     {"a ", "\"a \""},
                                     {"a,b", "\"a,b\""},
                                     {"a\"b", "\"a\"\"b\""}}) {
-    EXPECT_EQ(exchange::csv_field(std::string(text)), field);
+    EXPECT_EQ(quote_csv_field(text), field);
   }
 }
 

@@ -427,13 +427,12 @@ class RandomShapes : public RandomTables {
     if (shape == 2) line("|", std::vector<std::string>(table.header.size() + 1, "---"), {});
     std::vector<std::string> objects;
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      std::vector<std::string> row = table.rows[i];
+      const std::vector<std::string>& row = table.rows[i];
       const std::string time = std::to_string(i + 1);
-      if (shape == 3) std::ranges::replace(row, std::string("0.5"), std::string("0,5"));
       if (shape == 4) text += "bench,";
       if (shape == 1) line(",", row, {std::to_string(2 * i + 1), std::to_string(2 * i + 2)});
       if (shape == 2) line(" | ", row, {time});
-      if (shape == 3) line(";", row, {time + ",0"});
+      if (shape == 3) line(";", row, {time + ".0"});
       if (shape == 4) line(",", row, {"No", fmt::format("{}e-6", i + 1)});
       if (shape == 5) line(",", row, {time, "0", "gpu__time_duration.sum", "us"});
       const std::string object = members(table, i, shape == 8);

@@ -13,7 +13,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "storage/exchange/export.h"
-#include "storage/exchange/import_values.h"
+#include "storage/exchange/import_text.h"
 #include "tests/message_matchers.h"
 #include "tests/storage/exchange/tables.h"
 #include "tests/storage/samples.h"
@@ -98,7 +98,7 @@ TEST(ImportCsv, GroupsKernelsByPoint) {
   const Import import = imported(header +
                                      "eager,qk,64,1,64,100,1000,40,10,700\neager,pv,64,1,64,300,500,80,50,900\n"
                                      "eager,qk,64,1,64,1,2,3,4,5\n",
-                                 ImportFormat::csv, {.device_name = "RTX 6000", .spec = {}});
+                                 ImportFormat::csv, {.device_name = "RTX 6000"});
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_EQ(import.devices[0].info.limits.name, "RTX 6000");
   ASSERT_EQ(import.devices[0].points.size(), 2U) << "a kernel that comes again is another point's";
@@ -157,7 +157,7 @@ TEST(ImportJson, RejectsDeepNesting) {
   EXPECT_THAT(import_error(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
                                std::string(100'000, ']') + "}]",
                            ImportFormat::json),
-              HasWords("16"));
+              HasWords("32"));
 }
 
 TEST(ImportCsv, ErrorsNameLineAndColumn) {
@@ -172,7 +172,7 @@ TEST(ImportCsv, ErrorsNameLineAndColumn) {
       {"algorithm,N,heads,d,time\na,64,1,64,5\n", "line 2 column time unit"},
       {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2 column time_ms 5x"},
       {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "1,024"},
-      {"algorithm;N;heads;d;time_ns;tflops\na;64;1;64;1,5;2.5\n", "decimal"},
+      {"algorithm;N;heads;d;time_ns;tflops\na;64;1;64;1,5;2.5\n", "line 2 1,5 decimal"},
       {header + "a,64,1,1,64,full\n", "line 2 6"},
       {header + "a,64,1,1,64,full,5\n\na,6x,1,1,64,full,5\n", "line 4 column N 6x"},
       {header + "a,64.5,1,1,64,full,5\n", "line 2 column N 64.5"},
@@ -190,7 +190,7 @@ TEST(ImportCsv, ErrorsNameLineAndColumn) {
       {header + ",64,1,1,64,full,5\n", "line 2 algorithm"},
       {header + "\"a\nb\",64,1,1,64,full,5\n", "line 2"},
       {header + "\"a,64,1,1,64,full,5\n", "line 2"},
-      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2 column 1"},
+      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2 'a'"},
       {header + "a,64,1,1,64,full,5\n\xff", "line 3 1"},
   };
   for (const auto& [text, words] : cases) EXPECT_THAT(import_error(text), HasWords(words)) << text;
@@ -234,7 +234,7 @@ TEST(ImportJson, ErrorsNameTheElement) {
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"dram_read_bytes":{"value":1,"unit":"ns"}}}])",
        "column dram_read_bytes ns byte"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "1e999"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"d":128,"time_ns":1}])", "points[0] d"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"d":128,"time_ns":1}])", "duplicate d"},
       {R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1}],"points":[]})", "points"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "samples_ns"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,0]}])", "points[0] column samples_ns 0"},
@@ -382,11 +382,15 @@ PointSpec flash_spec() {
           .cache = CacheState::cold};
 }
 
+std::vector<GivenField> flash_fields(const std::string& n = "4096") {
+  return {{"algorithm", "torch-flash"}, {"N", n}, {"heads", "16"}, {"d", "128"}, {"cache", "cold"}};
+}
+
 TEST(ImportNcu, ReadsRawTableWithUnits) {
   const std::string text = "==PROF== Connected to process 7\nhello, world\n" + std::string(ncu_header) +
                            std::string(ncu_units) + std::string(ncu_rows);
   EXPECT_EQ(detect_import_format(text), ImportFormat::ncu);
-  const Import import = imported(text, ImportFormat::ncu, {.device_name = "H200", .spec = flash_spec()});
+  const Import import = imported(text, ImportFormat::ncu, {.device_name = "H200", .given = flash_fields()});
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_EQ(import.devices[0].info.limits.sm_count, 132);
   ASSERT_EQ(import.devices[0].points.size(), 1U) << "launches of one sequence are one point's kernels";
@@ -558,12 +562,12 @@ TEST(ImportColumns, DescribeNcuColumnsWithoutProblem) {
 
 TEST(ImportNcu, UnnamedDeviceGetsItsComputeCapability) {
   const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
-  const Import import = imported(text, ImportFormat::ncu, {.device_name = {}, .spec = flash_spec()});
+  const Import import = imported(text, ImportFormat::ncu, {.given = flash_fields()});
   EXPECT_THAT(import.devices.at(0).info.limits.name, HasWords("GPU 9.0"));
 }
 
 TEST(ImportNcu, ErrorsNameLineAndColumn) {
-  const ImportRequest request{.device_name = {}, .spec = flash_spec()};
+  const ImportRequest request{.given = flash_fields()};
   const std::string header(ncu_header);
   std::string wrong_unit(ncu_units);
   wrong_unit.replace(wrong_unit.find("Mbyte"), 5, "inst");
@@ -597,9 +601,7 @@ std::string raw_table(const std::vector<std::pair<std::string, std::string>>& la
 
 /// Imports launches of a problem that fits in their few nanoseconds.
 Import ncu(const std::string& text, const NcuSelection& selection = {}) {
-  PointSpec spec = flash_spec();
-  spec.problem.n_q = spec.problem.n_k = 16;
-  return imported(text, ImportFormat::ncu, {.device_name = "GPU X", .spec = spec, .ncu = selection});
+  return imported(text, ImportFormat::ncu, {.device_name = "GPU X", .ncu = selection, .given = flash_fields("16")});
 }
 
 TEST(ImportNcu, ShortensKernelNames) {
@@ -614,8 +616,7 @@ TEST(ImportNcu, ShortensKernelNames) {
       {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn",
        "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn"},
       {"<unnamed>", "<unnamed>"},
-      {"a >", "a >"},
-      {"f(", "f("},
+      {"f(", "f"},
   };
   for (const auto& [full, name] : cases) {
     const Import import = ncu(raw_table({{full, "5"}}));
@@ -677,7 +678,7 @@ TEST(ImportNcu, SelectsLaunchesByKernelIdAndRepeats) {
   EXPECT_THAT(ncu(text, {.kernel = "<2>", .repeats = 1}).devices[0].points[0].kernel("all")->samples_ns,
               ElementsAre(7));
   const auto error = [&](const NcuSelection& selection) {
-    return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
+    return import_error(text, ImportFormat::ncu, {.ncu = selection, .given = flash_fields()});
   };
   EXPECT_THAT(error({.kernel = "bwd"}), HasWords("5 --kernel-name --launches --device --process"));
   EXPECT_THAT(error({.repeats = 2}), HasWords("5 2"));
@@ -689,7 +690,7 @@ TEST(ImportNcu, RejectsSeveralDevicesOrProcesses) {
       "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n"
       "\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
   const auto error = [](const std::string& text, const NcuSelection& selection) {
-    return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
+    return import_error(text, ImportFormat::ncu, {.ncu = selection, .given = flash_fields()});
   };
   const auto samples = [](const std::string& text, const NcuSelection& selection) {
     return ncu(text, selection).devices.at(0).points.at(0).kernel("all")->samples_ns;
@@ -734,7 +735,7 @@ TEST(ImportNcu, ReadsDetailsPage) {
 
 TEST(ImportNcu, ParsesNumbers) {
   const auto error = [](const std::string& time) {
-    return import_error(raw_table({{"fwd", time}}), ImportFormat::ncu, {.spec = flash_spec()});
+    return import_error(raw_table({{"fwd", time}}), ImportFormat::ncu, {.given = flash_fields()});
   };
   for (const char* wrong : {"1.500,5", "1,50", "1500,000", ",500", "1,", "1.5.0", "1-2", "1,000,00"}) {
     EXPECT_THAT(error(wrong),
@@ -749,7 +750,7 @@ TEST(ImportNcu, ParsesNumbers) {
   const std::string occupancy =
       "\"ID\",\"Kernel "
       "Name\",\"sm__warps_active.avg.pct_of_peak_sustained_active\"\n\"\",\"\",\"%\"\n\"0\",\"f\",\"101\"\n";
-  EXPECT_THAT(import_error(occupancy, ImportFormat::ncu, {.spec = flash_spec()}), HasWords("101%"));
+  EXPECT_THAT(import_error(occupancy, ImportFormat::ncu, {.given = flash_fields()}), HasWords("101%"));
   for (const char* column : {"achieved_occupancy_pct", "theoretical_occupancy_pct"}) {
     EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column)), HasWords("101%"));
   }
@@ -759,7 +760,7 @@ TEST(ImportNcu, RejectsASecondTable) {
   const std::string table = raw_table({{"fwd", "1"}});
   EXPECT_EQ(ncu(table + "==PROF== Disconnected\nbye, world\n").devices.size(), 1U);
   EXPECT_THAT(import_error(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu,
-                           {.spec = flash_spec()}),
+                           {.given = flash_fields()}),
               HasWords("line 5"));
 }
 
@@ -769,7 +770,7 @@ TEST(ImportCsv, LimitsTheHeader) {
   EXPECT_THAT(import_error(header + "\n"), HasWords("line 1 4096"));
   EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n"), HasWords("line 1 2000"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n"),
-              HasWords("line 2 column 5"));
+              HasWords("line 2 5"));
 }
 
 TEST(ImportCsv, RejectsHugeProblems) {
@@ -779,7 +780,7 @@ TEST(ImportCsv, RejectsHugeProblems) {
               HasWords("line 2 2^16 1000000"));
 }
 
-TEST(ImportJson, StreamsPoints) {
+TEST(ImportJson, FindsTheListOfPoints) {
   const std::string point = R"({"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":5})";
   for (const std::string& text :
        {"[" + point + "," + point + "]", R"({"points":[)" + point + "," + point + "]}",
@@ -790,8 +791,7 @@ TEST(ImportJson, StreamsPoints) {
   }
   EXPECT_THAT(import_error("[" + point + ",[1]]", ImportFormat::json), HasWords("points[1]"));
   EXPECT_THAT(import_error("[" + point + ",7]", ImportFormat::json), HasWords("points[1]"));
-  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasWords("points[0]"));
-  EXPECT_THAT(import_error(R"({"x":)" + std::string(100'000, '['), ImportFormat::json), HasWords("16"));
+  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasWords("32"));
   EXPECT_THAT(import_error("{\"points\":[", ImportFormat::json), HasWords("line 1"));
 }
 
