@@ -25,7 +25,7 @@
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/predict/published_errors.h"
-#include "profiler/simulator/l2_behavior.h"
+#include "profiler/simulator/l2_cache.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/ssh.h"
 #include "profiler/worker/worker_device.h"

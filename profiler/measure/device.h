@@ -73,15 +73,21 @@ struct MeasureOptions {
       false;  ///< Store the source files of user-defined kernels with their points (ManifestSource::content).
 };
 
-struct BuildReport {
-  std::string kernel;  ///< "fa2 fwd d128 128x64 fp16"
+/// Resource usage of a kernel as reported by ptxas.
+struct ResourceUsage {
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
-  std::int64_t dynamic_shared_bytes = 0;
-  std::int64_t local_bytes = 0;
+  std::int64_t local_bytes = 0;  ///< Stack frame per thread; it is local memory even without spills.
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
-  /// False if compilation failed or the kernel came as a binary; the figures above are then unknown.
+
+  bool operator==(const ResourceUsage&) const = default;
+};
+
+struct BuildReport : ResourceUsage {
+  std::string kernel;  ///< "fa2 fwd d128 128x64 fp16"
+  std::int64_t dynamic_shared_bytes = 0;
+  /// False if compilation failed or the kernel came as a binary; its resource usage is then unknown.
   bool compiled = false;
   bool cached = false;
   std::string digest;  ///< Digest of all compiler inputs; see LaunchRecord::digest.

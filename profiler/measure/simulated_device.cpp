@@ -14,7 +14,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 #include "profiler/plan/text.h"
-#include "profiler/simulator/l2_behavior.h"
+#include "profiler/simulator/l2_cache.h"
 #include "profiler/simulator/traffic_simulation.h"
 #include "profiler/units/number_format.h"
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <numeric>
 
-#include "profiler/simulator/l2_behavior.h"
 #include "profiler/simulator/l2_cache.h"
 
 namespace attnscope {
@@ -266,7 +265,6 @@ class LaunchSimulator {
       result_.dram_write_bytes += rest * static_cast<double>(end.written - middle.written);
     }
     if (rounds_ == 0) return;
-    result_.busy_sms = sm_rounds_ / rounds_;
     result_.achieved_warps_pct = block_rounds_ / sm_rounds_ * warps_pct_per_block_;
   }
 

@@ -3,8 +3,7 @@
 //
 // Model. Blocks of a launch start in order; each SM runs as many as occupancy allows, and a finished block makes room
 // for the next. Resident blocks advance one step each per round, so all run at equal speed. Every access goes through
-// one write-back cache with hashed sets (l2_cache.h), whose size and associativity are fitted to counters
-// (l2_behavior.h).
+// one write-back cache with hashed sets, whose size and associativity are fitted to counters (l2_cache.h).
 //
 // Cold start, as hardware counters see it: each launch starts with an empty L2, and the dirty lines it leaves are
 // written at its end (settled bytes). Timing of a plan with several launches differs: only the first starts cold, later
@@ -55,7 +54,6 @@ struct LaunchSimulation {
   /// DRAM bytes when the launch runs after the earlier launches of the plan; used to predict its time. Includes the
   /// final flush of the last launch only: dirty lines that other launches leave are written outside the timed sequence.
   double dram_in_plan_bytes = 0;
-  double busy_sms = 0;            ///< SMs with a resident block, averaged over the launch
   double achieved_warps_pct = 0;  ///< resident warps per busy SM, percent of the maximum
   Occupancy occupancy;
   bool complete = true;  ///< all accesses were simulated

@@ -56,27 +56,22 @@ struct RangeBuilder {
   const CancelToken& cancel;
   std::optional<CounterCollector::Place>& place;
 
-  [[nodiscard]] RangeProfiler::Range own(const CountedPoint& point, std::size_t number, PreparedLaunch& launch) const {
-    const bool first = &launch == point.launches.data();
-    return {.name = launch_range_name(number, point, launch),
+  /// `launch`: null for a range that contains only `after`. `after` may be empty.
+  [[nodiscard]] RangeProfiler::Range range(std::string name, const CountedPoint& point, std::size_t number,
+                                           PreparedLaunch* launch, const std::function<void()>& after) const {
+    return {.name = std::move(name),
             .before =
-                [this, &point, number, &launch, first] {
-                  place = {number, launch.name()};
-                  launch.enqueue_before(runner.stream());
-                  prepare(point, first);
+                [this, &point, number, launch] {
+                  place = {number, launch != nullptr ? launch->name() : ""};
+                  if (launch != nullptr) launch->enqueue_before(runner.stream());
+                  prepare(point, launch == point.launches.data());
                 },
-            .work = [this, &launch] { run(launch, {}); }};
-  }
-  [[nodiscard]] RangeProfiler::Range settled(const CountedPoint& point, std::size_t number,
-                                             PreparedLaunch& launch) const {
-    return {.name = write_back_range_name(number, point, launch),
-            .before =
-                [this, &point, number, &launch] {
-                  place = {number, launch.name()};
-                  launch.enqueue_before(runner.stream());
-                  prepare(point, false);
-                },
-            .work = [this, &point, &launch] { run(launch, point.write_back); }};
+            .work =
+                [this, launch, after] {
+                  if (launch != nullptr) launch->enqueue(runner.cuda(), runner.stream());
+                  if (after) after();
+                  runner.wait(request.limit);
+                }};
   }
   [[nodiscard]] RangeProfiler::Range in_sequence(const CountedPoint& point, std::size_t number,
                                                  std::size_t step) const {
@@ -89,20 +84,9 @@ struct RangeBuilder {
                   counted.enqueue_before(runner.stream());
                   runner.wait(request.limit);
                 },
-            .work = [this, &counted] { run(counted, {}); }};
-  }
-  /// Range that contains only the write-back; `point` supplies the write-back function.
-  [[nodiscard]] RangeProfiler::Range idle(const CountedPoint& point, std::size_t point_number,
-                                          std::size_t number) const {
-    return {.name = idle_range_name(number),
-            .before =
-                [this, &point, point_number] {
-                  place = {point_number, {}};
-                  prepare(point, false);
-                },
             .work =
-                [this, &point] {
-                  point.write_back();
+                [this, &counted] {
+                  counted.enqueue(runner.cuda(), runner.stream());
                   runner.wait(request.limit);
                 }};
   }
@@ -117,11 +101,6 @@ struct RangeBuilder {
     } else if (first) {
       for (PreparedLaunch& launch : point.launches) launch.enqueue(runner.cuda(), runner.stream());
     }
-    runner.wait(request.limit);
-  }
-  void run(PreparedLaunch& launch, const std::function<void()>& after) const {
-    launch.enqueue(runner.cuda(), runner.stream());
-    if (after) after();
     runner.wait(request.limit);
   }
 };
@@ -192,8 +171,10 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
     const auto settled = write_back_counter(points[i]);
     for (const std::span<PreparedLaunch> launches : {points[i].launches, points[i].parts}) {
       for (PreparedLaunch& launch : launches) {
-        ranges.push_back(make.own(points[i], i, launch));
-        if (settled) ranges.push_back(make.settled(points[i], i, launch));
+        ranges.push_back(make.range(launch_range_name(i, points[i], launch), points[i], i, &launch, {}));
+        if (!settled) continue;
+        ranges.push_back(
+            make.range(write_back_range_name(i, points[i], launch), points[i], i, &launch, points[i].write_back));
       }
     }
     for (std::size_t step = 0; step < points[i].sequence.size(); ++step)
@@ -201,7 +182,8 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
     if (!settled || idle_write_ || idle_point) continue;
     idle_point = i;
     written = *settled;
-    for (std::size_t idle = 0; idle < idle_ranges; ++idle) ranges.push_back(make.idle(points[i], i, idle));
+    for (std::size_t idle = 0; idle < idle_ranges; ++idle)
+      ranges.push_back(make.range(idle_range_name(idle), points[i], i, nullptr, points[i].write_back));
   }
   const auto raw = profiler_.collect(*config_, ranges);
   if (idle_point) idle_write_ = min_idle_write(raw, written);

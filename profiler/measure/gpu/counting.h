@@ -86,8 +86,6 @@ class CounterCollector {
   [[nodiscard]] const std::optional<Place>& place() const { return place_; }
 
   [[nodiscard]] RangeProfiler& profiler() { return profiler_; }
-  /// Passes per session; 0 before the first collect().
-  [[nodiscard]] std::size_t passes() const { return config_ ? config_->passes() : 0; }
 
  private:
   void configure(std::span<const std::string> extra_metrics);

@@ -9,7 +9,6 @@
 
 #include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/driver/cupti.h"
-#include "profiler/measure/gpu/driver/driver_start.h"
 #include "profiler/measure/gpu/driver/nvml.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/driver/range_profiler.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "messages/ceiling.h"
-#include "profiler/measure/gpu/ceilings/ceiling_bench.h"
-#include "profiler/measure/gpu/driver/driver_start.h"
+#include "profiler/measure/gpu/ceilings/ceiling_loads.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/host_environment.h"
@@ -191,7 +191,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
   }
   auto cuda = start_driver();
   if (!cuda) return Failure{cuda.error()};
-  auto builder = KernelBuilder::open(options.cache_dir);
+  auto builder = KernelBuilder::open();
   if (!builder) return Failure{builder.error()};
   try {
     int count = 0;
@@ -215,8 +215,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
                                info.limits.name, info.limits.compute_major, info.limits.compute_minor),
                    {}}};
     }
-    std::string arch =
-        options.arch.empty() ? arch_for(info.limits.compute_major, info.limits.compute_minor) : options.arch;
+    std::string arch = arch_for(info.limits.compute_major, info.limits.compute_minor);
     if (Message why = (*builder)->unsupported_reason(arch); !why.empty()) {
       return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
     }

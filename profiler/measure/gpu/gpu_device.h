@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,11 +44,9 @@ struct GpuError {
 };
 
 struct GpuOptions {
-  int ordinal = 0;                  ///< Driver ordinal after CUDA_VISIBLE_DEVICES.
-  std::string uuid;                 ///< If not empty, selects the GPU by UUID and ignores `ordinal`.
-  std::string arch;                 ///< "sm_90a"; empty: architecture of the GPU.
-  std::filesystem::path cache_dir;  ///< Cubin cache; empty: default_cubin_cache().
-  bool counters = true;             ///< Initialize CUPTI. A failure is reported by Device::counters(), not as an error.
+  int ordinal = 0;       ///< Driver ordinal after CUDA_VISIBLE_DEVICES.
+  std::string uuid;      ///< If not empty, selects the GPU by UUID and ignores `ordinal`.
+  bool counters = true;  ///< Initialize CUPTI. A failure is reported by Device::counters(), not as an error.
 };
 
 /// Opens a GPU for measurements. The error names what is missing: driver, device or NVRTC. Without counters or NVML,

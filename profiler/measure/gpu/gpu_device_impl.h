@@ -95,6 +95,7 @@ class GpuDevice final : public Device {
  private:
   /// A point whose buffers are in a workspace slot, ready to run again.
   struct PreparedPoint {
+    std::size_t slot = 0;  ///< Workspace slot.
     PointSpec spec;
     AttentionPlan plan;                ///< Buffers on this GPU only.
     std::vector<BufferSpec> others{};  ///< Buffers on the other GPUs of the point.
@@ -137,7 +138,7 @@ class GpuDevice final : public Device {
   /// Measures the link to another GPU of the same kind, if there is one.
   void add_link_ceilings(CeilingSet& set, const CeilingOptions& options);
   /// Opens the other GPUs of the point and runs the schedule once; afterwards this GPU holds O and LSE.
-  void share(PointRecord& record, std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
+  void share(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options);
   /// Times the whole schedule on all GPUs. The launches have been timed individually before.
   void time_schedule(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
                      const CancelToken& cancel);
@@ -157,11 +158,10 @@ class GpuDevice final : public Device {
   void add_call_values(PointRecord& record, const PreparedPoint& point) const;
   void add_tuned_tile(PointRecord& record, const TileShape& tile) const;
   /// Returns a more specific reason if the function's own result is right; else `reason`.
-  [[nodiscard]] Message explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
-                                             const MeasureOptions& options, const Message& reason);
+  [[nodiscard]] Message explain_wrong_result(PointRecord& record, PreparedPoint& point, const MeasureOptions& options,
+                                             const Message& reason);
   /// Fills the buffers of the reserved slot and prepares the launches.
-  void fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
-            const MeasureOptions& options);
+  void fill(PreparedPoint& point, const std::vector<LoadedLaunch>& loaded, const MeasureOptions& options);
   /// Returns true if write-back bytes are counted: cold starts only. With a warm L2, dirty lines of earlier launches
   /// would be included.
   [[nodiscard]] bool counts_write_back(const PointRecord& record, const MeasureOptions& options) const;
@@ -170,9 +170,9 @@ class GpuDevice final : public Device {
   void enqueue(std::vector<PreparedLaunch>& launches);
   /// Enqueues an execution at once, as for timing, so that programmatic dependent launches overlap.
   void run_back_to_back(PreparedPoint& point, std::chrono::milliseconds timeout);
-  void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  void verify(PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Checks the outputs for these inputs. The record keeps the errors of the run nearest to its bound.
-  CheckResult judge(PointRecord& record, std::size_t slot, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
+  CheckResult judge(PointRecord& record, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
                     const MeasureOptions& options);
 
   // Additional checks of user-defined kernels.
@@ -182,21 +182,19 @@ class GpuDevice final : public Device {
                                              const AttentionPlan& plan) const;
   [[nodiscard]] PlanMemory::BufferOptions buffer_options(const PointRecord& record,
                                                          const MeasureOptions& options) const;
-  [[nodiscard]] std::vector<Oracle::Digest> digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
+  [[nodiscard]] std::vector<Oracle::Digest> digest(Oracle::Part part, const PreparedPoint& point,
                                                    const MeasureOptions& options);
   /// Throws PointAbort if a launch changed an input.
-  void check_inputs(std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
+  void check_inputs(const PreparedPoint& point, const MeasureOptions& options);
   /// Runs the plan once with guard pages around its buffers, aligned to one end (`flush`). A stray access, including a
   /// read, crashes the point and makes the device unusable. Returns why the check was skipped; else empty.
-  [[nodiscard]] Message run_guarded(std::size_t slot, const PreparedPoint& point,
-                                    const std::vector<LoadedLaunch>& loaded, GuardedBuffer::GuardSide flush,
-                                    const MeasureOptions& options);
+  [[nodiscard]] Message run_guarded(const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+                                    GuardedBuffer::GuardSide flush, const MeasureOptions& options);
   /// Poisons the outputs, so that after timing they come from timed launches.
-  void repoison_outputs(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  void repoison_outputs(PreparedPoint& point, const MeasureOptions& options);
   /// Throws PointAbort if launches take longer with poisoned outputs, so that the timed launches skipped work, or if
   /// unmeasured launches take longer than conversions.
-  void check_skipped_work(const PointRecord& record, std::size_t slot, PreparedPoint& point,
-                          const MeasureOptions& options);
+  void check_skipped_work(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Throws PointAbort if the device works on after a library's launches. Pre: at least one launch runs a library;
   /// kernels without host code cannot reach another stream.
   void check_late_work(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
@@ -204,7 +202,7 @@ class GpuDevice final : public Device {
   void check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Checks for stray writes. If outputs are verified, also checks the last timed launch and one launch with other
   /// inputs.
-  void check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  void check_after_timing(PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Why the counted bytes of a user-defined kernel are implausible; empty if they are plausible.
   [[nodiscard]] Message implausible_bytes_reason(const PointRecord& record) const;
 

@@ -187,9 +187,8 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
                        "Buffers on GPU {} need {} of device memory; {} are free.", buffer.gpu,
                        text(Capacity(bytes_of(others))), text(Capacity(free)));
     }
-    constexpr unsigned char nan_bytes = 0xff;
     const bool zeros = buffer.fill == BufferFill::zeros;
-    cuda_.fill(gpu.memory.at(buffer.name).get(), zeros ? 0 : nan_bytes, static_cast<std::size_t>(buffer.bytes),
+    cuda_.fill(gpu.memory.at(buffer.name).get(), zeros ? 0 : nan_byte, static_cast<std::size_t>(buffer.bytes),
                gpu.launches);
   }
   for (const auto& [from, to] : {std::pair{&plan.schedule.distribute, &distribute_},

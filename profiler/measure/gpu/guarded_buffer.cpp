@@ -9,7 +9,6 @@ namespace attnscope::gpu {
 namespace {
 
 constexpr std::int64_t alignment = 256;
-constexpr unsigned char nan_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 CUmemAllocationProp device_memory(CUdevice device) {
   CUmemAllocationProp properties{};

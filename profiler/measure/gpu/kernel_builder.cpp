@@ -40,23 +40,21 @@ class NvrtcBuilder final : public KernelBuilder {
     BuiltKernel built;
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    const auto fail = [&](Message error) {
+      built.report.error = std::move(error);
+      return std::move(built);
+    };
     gpu::UserSourceText own;
     if (launch.source.user_source) {
       auto read = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
-      if (!read) {
-        built.report.error = read.error();
-        return built;
-      }
+      if (!read) return fail(read.error());
       own = std::move(read).value();
       key.user_digest = own.digest;
     }
     std::optional<gpu::Nvcc> nvcc;
     if (gpu::needs_nvcc(launch.source)) {
       auto found = find_nvcc();
-      if (!found) {
-        built.report.error = found.error();
-        return built;
-      }
+      if (!found) return fail(found.error());
       nvcc = std::move(found).value();
       key.compiler_version = nvcc->version();
     }
@@ -66,38 +64,27 @@ class NvrtcBuilder final : public KernelBuilder {
       built.report.error = check_compiled(launch, built);
       return built;
     }
-    if (Message error = previous_failure(launch.source, arch); !error.empty()) {
-      built.report.error = std::move(error);
-      return built;
-    }
+    if (Message error = previous_failure(launch.source, arch); !error.empty()) return fail(std::move(error));
     auto compiled = cache_.find(key);
     built.report.cached = compiled.has_value();
     if (!compiled) {
       auto result = nvcc ? nvcc->compile(launch.source, key.options, cancel)
                          : nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
       if (!result) {
-        built.report.error = result.error();
         const std::lock_guard lock(mutex_);
-        if (built.report.error.id != "compile.cancelled")
+        if (result.error().id != "compile.cancelled")
           failures_.push_back({launch.source, std::string(arch), result.error()});
-        return built;
+        return fail(result.error());
       }
       if (launch.source.user_source) {  // compilers read includes again
         const auto after = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
-        if (!after) {
-          built.report.error = after.error();
-          return built;
-        }
+        if (!after) return fail(after.error());
       }
       compiled = std::move(result).value();
       cache_.store(key, *compiled);
     }
     built.report.compiled = true;
-    built.report.registers = compiled->figures.registers;
-    built.report.static_shared_bytes = compiled->figures.static_shared_bytes;
-    built.report.local_bytes = compiled->figures.local_bytes;
-    built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
-    built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
+    static_cast<ResourceUsage&>(built.report) = compiled->figures;
     built.symbol = compiled->symbol;
     built.cubin = std::move(compiled->cubin);
     return built;
@@ -236,9 +223,8 @@ std::vector<BuildReport> KernelBuilder::build_all(std::string_view arch, std::sp
 
 Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch, std::span<const KernelLaunch> launches,
                                                          unsigned threads, const CancelToken& cancel,
-                                                         const Device::BuildProgress& progress,
-                                                         const std::filesystem::path& cache_dir) {
-  const auto builder = KernelBuilder::open(cache_dir);
+                                                         const Device::BuildProgress& progress) {
+  const auto builder = KernelBuilder::open();
   if (!builder) return Failure{builder.error()};
   if (Message why = (*builder)->unsupported_reason(arch); !why.empty()) {
     return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};

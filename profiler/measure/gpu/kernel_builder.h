@@ -66,7 +66,6 @@ class KernelBuilder {
 [[nodiscard]] Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch,
                                                                        std::span<const KernelLaunch> launches,
                                                                        unsigned threads, const CancelToken& cancel,
-                                                                       const Device::BuildProgress& progress,
-                                                                       const std::filesystem::path& cache_dir = {});
+                                                                       const Device::BuildProgress& progress);
 
 }  // namespace attnscope

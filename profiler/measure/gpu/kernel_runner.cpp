@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sstream>
 #include <variant>
 
 namespace attnscope::gpu {
@@ -38,19 +38,13 @@ std::string key_of(const KernelSource& source) {
 
 /// Extracts the first error line of a compiler log, for a one-line reason.
 std::string first_error_line(const Message& error) {
-  const std::string words = english_text(error);
-  const std::string_view log = words;
-  std::size_t begin = 0;
-  while (begin < log.size()) {
-    const std::size_t end = std::min(log.find('\n', begin), log.size());
-    const std::string_view line = log.substr(begin, end - begin);
-    if (line.find("error") != std::string_view::npos && line.find("NVRTC_ERROR") == std::string_view::npos) {
-      return std::string(line);
-    }
-    begin = end + 1;
+  std::istringstream lines(english_text(error));
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos && line.find("NVRTC_ERROR") == std::string::npos) return line;
+    if (first.empty()) first = line;
   }
-  const std::size_t first_line = log.find('\n');
-  return words.substr(0, first_line);
+  return first;
 }
 
 CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdeviceptr address) {

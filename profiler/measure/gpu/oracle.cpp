@@ -86,7 +86,7 @@ std::int64_t nonzero_rows(const AttentionProblem& p, bool of_queries, bool gradi
 }
 
 constexpr std::size_t counter_bytes = 2 * sizeof(std::uint64_t);
-constexpr std::byte unwritten{0xFF};  // NaN in every type; written by PlanMemory::fill()
+constexpr std::byte unwritten{nan_byte};  // written by PlanMemory::fill()
 
 /// Launch of kernels/device/row_statistics.cuh for one head.
 KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance) {

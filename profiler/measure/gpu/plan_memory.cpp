@@ -21,7 +21,6 @@ constexpr std::int64_t guard_bytes = 4096;
 constexpr std::int64_t small_page = guard_bytes;
 constexpr std::int64_t large_page = std::int64_t{2} << 20U;
 constexpr std::uint64_t max_gap_pages = 64;
-constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
   const std::string counting =
@@ -257,10 +256,10 @@ void PlanMemory::poison_guards(std::size_t slot, const BufferSpec& buffer) {
   const CUdeviceptr start = address(slot, buffer.name);
   const bool covered = is_input(buffer) && !buffer.place.strides && buffer.fill != BufferFill::inputs;
   const std::int64_t from = covered ? buffer.bytes : 0;
-  cuda_.fill(start + static_cast<CUdeviceptr>(from), poison,
+  cuda_.fill(start + static_cast<CUdeviceptr>(from), nan_byte,
              static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_);
   if (buffer_of(slot, buffer.name).offset < guard_bytes) return;
-  cuda_.fill(start - guard_bytes, poison, guard_bytes, stream_);
+  cuda_.fill(start - guard_bytes, nan_byte, guard_bytes, stream_);
 }
 
 void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
@@ -312,11 +311,7 @@ std::vector<std::byte> PlanMemory::sample_outputs(std::size_t slot, const Attent
 }
 
 Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) const {
-  std::array<unsigned char, guard_bytes> guard{};
-  const auto written = [&](CUdeviceptr at) {
-    cuda_.copy_to_host(guard.data(), at, guard.size());
-    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; });
-  };
+  const auto written = [&](CUdeviceptr at) { return !cuda_.is_filled(at, nan_byte, guard_bytes); };
   for (const BufferSpec& buffer : plan.buffers) {
     if (buffer.place.is_view()) continue;
     const CUdeviceptr start = address(slot, buffer.name);

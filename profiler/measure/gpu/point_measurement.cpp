@@ -155,8 +155,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
     throw PointAbort(Disposition::infeasible, refusal->reason);
   }
   if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before uploading inputs
-  const std::size_t slot = waiting_;
-  PreparedPoint& point = prepare_plan(slot, *algorithm, spec, options);
+  PreparedPoint& point = prepare_plan(waiting_, *algorithm, spec, options);
   record.manifest = session_->builder->statement_of(point.plan.sources, options.keep_sources);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
   if (requests_utilization(options) && !algorithm->facts().user_defined)
@@ -164,22 +163,22 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_attributes(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);
-  session_->workspace.reserve(slot, point.plan, point.inputs, buffer_options(record, options));
+  session_->workspace.reserve(point.slot, point.plan, point.inputs, buffer_options(record, options));
   const auto add_memory = [&](std::int64_t own_bytes, Provenance provenance) {
     add_value(kernel_record(record, "all"), metric_key::memory_bytes,
               static_cast<double>(point.plan.buffer_bytes() + own_bytes), provenance);
   };
   const bool host_code = algorithm->facts().host_code;
   if (!host_code) add_memory(0, Provenance::modeled);
-  fill(slot, point, loaded, options);
+  fill(point, loaded, options);
   const bool user_defined = algorithm->facts().user_defined;
   const bool strict = user_defined && options.verify && !options.bare;
-  if (strict) point.uploaded = digest(Oracle::Part::inputs, slot, point, options);
+  if (strict) point.uploaded = digest(Oracle::Part::inputs, point, options);
 
   throw_if_cancelled(make_reason("point.cancelled_before_launch", "Cancelled before the first launch."));
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
-  if (!point.plan.schedule.empty()) share(record, slot, point, options);
+  if (!point.plan.schedule.empty()) share(record, point, options);
   run_once(point.before, options.timeout);
   // A profiler that replays launches delays those behind them; do not enqueue many.
   const double first_ns = options.bare ? single_launch_batch_ns : run_once(point.launches, options.timeout);
@@ -192,26 +191,25 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
     add_memory(peak > 0 ? peak - output_bytes(point.plan) : point.prepared_bytes + launch_bytes, Provenance::measured);
   }
   if (!point.calls.empty()) add_call_values(record, point);
-  if (options.verify) verify(record, slot, point, options);
+  if (options.verify) verify(record, point, options);
   if (strict) {
     for (const auto flush : {GuardedBuffer::GuardSide::end, GuardedBuffer::GuardSide::begin}) {
-      if (Message why = run_guarded(slot, point, loaded, flush, options); !why.empty()) record.reason = std::move(why);
+      if (Message why = run_guarded(point, loaded, flush, options); !why.empty()) record.reason = std::move(why);
     }
   }
 
   throw_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
-  if (strict) repoison_outputs(slot, point, options);
+  if (strict) repoison_outputs(point, options);
   time(record, point, options, cancel, first_ns);
   if (!point.plan.schedule.empty()) time_schedule(record, point, options, cancel);
-  if (user_defined) check_after_timing(record, slot, point, options);
+  if (user_defined) check_after_timing(record, point, options);
   throw_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
 }
 
-void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,
-                      const MeasureOptions& options) {
+void GpuDevice::share(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options) {
   step_failure_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
   group().prepare(point.plan, point.others,
-                  [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
+                  [&](const std::string& buffer) { return session_->workspace.address(point.slot, buffer); });
   record.others = group().uuids(record.spec.problem.gpus);
   group().distribute(options.timeout);
   (void)group().run(record.spec.cache, options.timeout);
@@ -250,8 +248,8 @@ GpuDevice::PreparedPoint& GpuDevice::prepare_plan(std::size_t slot, const Algori
   std::vector<BufferSpec> others(std::make_move_iterator(elsewhere), std::make_move_iterator(plan.buffers.end()));
   plan.buffers.erase(elsewhere, plan.buffers.end());
   PlanMemory::Inputs inputs = inputs_of(spec, options, plan);
-  place = std::make_unique<PreparedPoint>(
-      PreparedPoint{.spec = spec, .plan = std::move(plan), .others = std::move(others), .inputs = std::move(inputs)});
+  place = std::make_unique<PreparedPoint>(PreparedPoint{
+      .slot = slot, .spec = spec, .plan = std::move(plan), .others = std::move(others), .inputs = std::move(inputs)});
   return *place;
 }
 
@@ -261,15 +259,14 @@ std::vector<LoadedLaunch> GpuDevice::load(const PreparedPoint& point) {
   return loaded;
 }
 
-void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
-                     const MeasureOptions& options) {
-  session_->workspace.fill(slot, point.plan, point.inputs);
+void GpuDevice::fill(PreparedPoint& point, const std::vector<LoadedLaunch>& loaded, const MeasureOptions& options) {
+  session_->workspace.fill(point.slot, point.plan, point.inputs);
   session_->runner.wait(options.timeout);
   const bool libraries =
       std::ranges::any_of(loaded, [](const LoadedLaunch& each) { return each.launch->call != nullptr; });
   const std::int64_t free_before = libraries ? free_device_bytes(cuda_) : 0;
   for (const LoadedLaunch& each : loaded) {
-    const auto address_of = [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); };
+    const auto address_of = [&](const std::string& buffer) { return session_->workspace.address(point.slot, buffer); };
     if (each.kernel->host_code && !each.kernel->library) {
       add_call(point, *each.launch, address_of, options);
       continue;
@@ -284,7 +281,7 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
     for (const PreparedLaunch& launch : *launches) point.prepared_bytes -= launch.guard_bytes();
   }
   point.prepared_bytes = std::max<std::int64_t>(0, point.prepared_bytes);
-  session_->workspace.fill(slot, point.plan, point.inputs);  // preparing may have run launches
+  session_->workspace.fill(point.slot, point.plan, point.inputs);  // preparing may have run launches
   session_->runner.wait(options.timeout);
 }
 
@@ -321,12 +318,12 @@ void GpuDevice::run_back_to_back(PreparedPoint& point, std::chrono::milliseconds
   session_->runner.wait(timeout);
 }
 
-CheckResult GpuDevice::judge(PointRecord& record, std::size_t slot, const PreparedPoint& point,
-                             const PlanMemory::Inputs& inputs, const MeasureOptions& options) {
+CheckResult GpuDevice::judge(PointRecord& record, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
+                             const MeasureOptions& options) {
   const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
   step_failure_ = make_reason("point.checking_failed", "Checking the output failed.");
   CheckResult result = session_->oracle.judge(reference, point.plan, record.spec.problem, inputs.kind, inputs.seed,
-                                              SlotBuffers(session_->workspace, slot), options.timeout);
+                                              SlotBuffers(session_->workspace, point.slot), options.timeout);
   const double share = result.max_abs_error * record.error_bound.value_or(1);  // keep the run nearest to its bound
   if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
     record.max_abs_error = result.max_abs_error;
@@ -336,13 +333,13 @@ CheckResult GpuDevice::judge(PointRecord& record, std::size_t slot, const Prepar
   return result;
 }
 
-void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
+void GpuDevice::verify(PointRecord& record, PreparedPoint& point, const MeasureOptions& options) {
   const AttentionPlan& plan = point.plan;
   const AttentionProblem& problem = record.spec.problem;
-  const auto judged = [&] { return judge(record, slot, point, point.inputs, options); };
-  check_inputs(slot, point, options);
+  const auto judged = [&] { return judge(record, point, point.inputs, options); };
+  check_inputs(point, options);
   if (const CheckResult result = judged(); !result.pass)
-    throw PointAbort(Disposition::incorrect, explain_wrong_result(record, slot, point, options, result.reason));
+    throw PointAbort(Disposition::incorrect, explain_wrong_result(record, point, options, result.reason));
   const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
   if (problem.pass == Pass::fwd && !early) return;
   // Gradients are accumulated with atomics. A second run must reset them, and give identical bits if determinism is
@@ -350,7 +347,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   const KernelOutput first = session_->oracle.last_outputs();
   if (early) {
     // A dependent launch must not find results of the first run.
-    session_->workspace.fill(slot, plan, point.inputs);
+    session_->workspace.fill(point.slot, plan, point.inputs);
     run_once(point.setup, options.timeout);
   }
   run_back_to_back(point, options.timeout);

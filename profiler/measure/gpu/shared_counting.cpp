@@ -130,7 +130,7 @@ void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const Me
   PreparedPoint& point = prepare_plan(slot, *registry_.find(record.spec.algorithm), record.spec, options);
   const std::vector<LoadedLaunch> loaded = load(point);
   session_->workspace.reserve(slot, point.plan, point.inputs, buffer_options(record, options));
-  fill(slot, point, loaded, options);
+  fill(point, loaded, options);
   run_once(point.setup, options.timeout);
   run_once(point.before, options.timeout);
   run_once(point.launches, options.timeout);

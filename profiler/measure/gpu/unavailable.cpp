@@ -30,8 +30,7 @@ bool has_changed(const LaunchRecord&, const DeviceLimits&, const std::string&) {
 }
 
 Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view, std::span<const KernelLaunch>, unsigned,
-                                                         const CancelToken&, const Device::BuildProgress&,
-                                                         const std::filesystem::path&) {
+                                                         const CancelToken&, const Device::BuildProgress&) {
   return Failure{not_built()};
 }
 

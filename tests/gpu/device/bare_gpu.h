@@ -8,8 +8,8 @@
 
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/driver/cuda_driver.h"
-#include "profiler/measure/gpu/driver/driver_start.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
+#include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 

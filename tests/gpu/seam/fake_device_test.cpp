@@ -15,7 +15,7 @@
 #include "fake_gpu.h"
 #include "kernels/registry.h"
 #include "messages/throttle.h"
-#include "profiler/measure/gpu/driver/driver_start.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/driver/range_profiler.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/metrics/metrics.h"

@@ -254,7 +254,7 @@ TEST_F(KernelBuilderTest, RejectsUnknownArchitectures) {
   EXPECT_THAT(text(builder_->unsupported_reason("sm_75")), HasSubstr("sm_80"));
   EXPECT_THAT(text(builder_->unsupported_reason("hopper")), HasSubstr("'hopper'"));
   EXPECT_THAT(text(builder_->unsupported_reason("sm_90x")), HasSubstr("'sm_90x'"));
-  const auto result = build_kernels("sm_11", {}, 1, cancel_, {}, cache_);
+  const auto result = build_kernels("sm_11", {}, 1, cancel_, {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, GpuError::Kind::unsupported);
 }

@@ -367,7 +367,6 @@ TEST(Simulation, OneLaunchIsSimulatedOnce) {
 TEST(Simulation, AchievedOccupancyCountsResidentBlocks) {
   // At most one block per SM: achieved occupancy is that of one block.
   const auto few = simulate("fa1", problem_of(10, 256, 64), TileShape{.br = 64, .bc = 64});
-  EXPECT_DOUBLE_EQ(few[0].busy_sms, 10);
   EXPECT_EQ(few[0].occupancy.limiter, "grid");
   EXPECT_NEAR(few[0].achieved_warps_pct, few[0].occupancy.warps_pct / few[0].occupancy.blocks_per_sm, 1e-9);
   const auto many = simulate("fa2", problem_of(1024, 1024, 64), TileShape{.br = 128, .bc = 64});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/ceilings/ceiling_bench.h"
+#include "profiler/measure/gpu/ceilings/ceiling_loads.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -161,22 +161,16 @@ class CeilingBench {
     const CUstream stream = place_.runner.stream();
     const CUdeviceptr data = buffers_.at("data").get();
     const std::int64_t half = sizes_.data_bytes / 2;
-    switch (sampled.load.method) {
-      case Method::kernel:
+    const int times = sampled.load.method == Method::kernel ? 1 : sampled.load.iterations;
+    for (int i = 0; i < times; ++i) {
+      if (sampled.load.method == Method::driver_copy) {
+        cuda_.copy_on_device(data + static_cast<CUdeviceptr>(half), data, static_cast<std::size_t>(half), stream);
+      } else {
         sampled.prepared.front().enqueue(cuda_, stream);
-        return;
-      case Method::driver_copy:
-        for (int i = 0; i < sampled.load.iterations; ++i) {
-          cuda_.copy_on_device(data + static_cast<CUdeviceptr>(half), data, static_cast<std::size_t>(half), stream);
-        }
-        return;
-      case Method::launches:
-        for (int i = 0; i < sampled.load.iterations; ++i) sampled.prepared.front().enqueue(cuda_, stream);
-        return;
+      }
     }
   }
 
-  /// Advances the progress by `steps` of approximately steps_.
   void advance(std::size_t steps = 1) {
     if (steps == 0) return;
     done_ = std::min(done_ + steps, steps_);

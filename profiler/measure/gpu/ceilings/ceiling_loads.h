@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that measure the ceilings of a device: what each launches and how much work that is.
+// Ceilings of a device: the loads that measure them (what each launches and how much work that is), and the benchmark,
+// which runs each load once per round in shuffled order and summarizes the samples.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/ceilings.h"
 #include "kernels/model/device_limits.h"
+#include "profiler/measure/device.h"
+#include "profiler/measure/gpu/counting.h"
+#include "profiler/measure/gpu/driver/nvml.h"
+#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/kernel_runner.h"
 
 namespace attnscope::gpu {
 
@@ -57,5 +68,20 @@ inline constexpr int ring_stride = 128;  ///< An L2 line.
 
 /// Buffer of 64 bytes in which a load stores the cycles and nanoseconds of its first block.
 inline constexpr const char* ceiling_report = "report";
+
+/// Resources that the benchmark uses; it keeps references. Null pointers mark unavailable resources.
+struct CeilingResources {
+  KernelRunner& runner;
+  const KernelBuilder& builder;
+  const DeviceLimits& limits;
+  const std::string& arch;
+  const Nvml* nvml = nullptr;
+  CounterCollector* counters = nullptr;
+  Message no_counters;  ///< Why `counters` is null.
+};
+/// Throws PointAbort (out_of_memory, cancelled), DriverError or LaunchTimeout if the device is lost. On an exception,
+/// `current` is the ceiling that was being measured, or null.
+[[nodiscard]] CeilingSet measure_ceilings(const CeilingResources&, const CeilingOptions&, const CancelToken&,
+                                          const CeilingProgress&, const CeilingKind*& current);
 
 }  // namespace attnscope::gpu

@@ -6,17 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope::gpu {
 namespace {
-
-std::vector<const char*> pointers(const std::vector<std::string>& names) {
-  std::vector<const char*> result;
-  result.reserve(names.size());
-  for (const std::string& name : names) result.push_back(name.c_str());
-  return result;
-}
 
 constexpr std::array metric_types{CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO, CUPTI_METRIC_TYPE_THROUGHPUT};
 
@@ -37,7 +31,7 @@ CounterConfig::~CounterConfig() {
 }
 
 std::vector<double> CounterConfig::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const {
-  auto names = pointers(metrics_);
+  auto names = c_strings(metrics_);
   std::vector<double> values(names.size());
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
   params.pHostObject = object_;
@@ -66,7 +60,7 @@ CounterConfig CounterHost::make_host_object() const {
 CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
   CounterConfig config = make_host_object();
   config.metrics_ = std::move(metrics);
-  auto names = pointers(config.metrics_);
+  auto names = c_strings(config.metrics_);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
   add.pHostObject = config.object_;
   add.ppMetricNames = names.data();

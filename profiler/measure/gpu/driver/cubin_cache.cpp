@@ -13,6 +13,13 @@
 #include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/manifest.h"
 
+namespace attnscope {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceUsage, registers, static_shared_bytes, local_bytes, spill_store_bytes,
+                                   spill_load_bytes)
+
+}  // namespace attnscope
+
 namespace attnscope::gpu {
 namespace fs = std::filesystem;
 namespace {
@@ -23,18 +30,12 @@ constexpr std::uintmax_t max_file_bytes = std::uintmax_t{1} << 30U;
 bool write_file(const fs::path& file, const std::string& content) {
   static std::atomic<unsigned> counter{0};
   const fs::path temporary = fmt::format("{}.{}.{}.tmp", file.string(), getpid(), counter++);
+  std::ofstream out(temporary, std::ios::binary);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
   std::error_code error;
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.close();
-    if (!out) {
-      fs::remove(temporary, error);
-      return false;
-    }
-  }
-  fs::rename(temporary, file, error);
-  if (!error) return true;
+  if (out) fs::rename(temporary, file, error);
+  if (out && !error) return true;
   fs::remove(temporary, error);
   return false;
 }
@@ -63,11 +64,7 @@ std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
     return Compiled{.cubin = std::move(*cubin),
                     .symbol = json.at("symbol").get<std::string>(),
                     .log = json.at("log").get<std::string>(),
-                    .figures = {.registers = json.at("registers").get<int>(),
-                                .static_shared_bytes = json.at("static_shared_bytes").get<std::int64_t>(),
-                                .local_bytes = json.at("local_bytes").get<std::int64_t>(),
-                                .spill_store_bytes = json.at("spill_store_bytes").get<std::int64_t>(),
-                                .spill_load_bytes = json.at("spill_load_bytes").get<std::int64_t>()}};
+                    .figures = json.get<ResourceUsage>()};
   } catch (const nlohmann::json::exception&) {  // other version or damaged: compile again
     return std::nullopt;
   }
@@ -78,20 +75,16 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return false;
-  const nlohmann::ordered_json json{{"file", key.source.file},
-                                    {"entry", key.source.entry},
-                                    {"symbol", compiled.symbol},
-                                    {"arch", key.arch},
-                                    {"compiler", key.compiler_version},
-                                    {"options", key.options},
-                                    {"cubin_bytes", compiled.cubin.size()},
-                                    {"cubin_digest", uuid_of(compiled.cubin)},
-                                    {"registers", compiled.figures.registers},
-                                    {"static_shared_bytes", compiled.figures.static_shared_bytes},
-                                    {"local_bytes", compiled.figures.local_bytes},
-                                    {"spill_store_bytes", compiled.figures.spill_store_bytes},
-                                    {"spill_load_bytes", compiled.figures.spill_load_bytes},
-                                    {"log", compiled.log}};
+  nlohmann::json json = compiled.figures;
+  json.update({{"file", key.source.file},
+               {"entry", key.source.entry},
+               {"symbol", compiled.symbol},
+               {"arch", key.arch},
+               {"compiler", key.compiler_version},
+               {"options", key.options},
+               {"cubin_bytes", compiled.cubin.size()},
+               {"cubin_digest", uuid_of(compiled.cubin)},
+               {"log", compiled.log}});
   const fs::path stem = folder_ / key.digest();
   return write_file(fs::path(stem).replace_extension(".cubin"), compiled.cubin) &&
          write_file(fs::path(stem).replace_extension(".json"),

@@ -31,11 +31,7 @@ Result<CudaApi, LibraryError> CudaApi::load() {
   ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
 #undef ATTNSCOPE_BIND_NAME
-  if (!graphs) {
-#define ATTNSCOPE_CLEAR(name) api.name = nullptr;
-    ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_CLEAR)
-#undef ATTNSCOPE_CLEAR
-  }
+  if (!graphs) api.cuGraphGetNodes = nullptr;
   bind(api.elapsed_time, "cuEventElapsedTime");
   (void)library->bind(api.encode_tensor_map, "cuTensorMapEncodeTiled");
   (void)library->bind(api.parameter_info, "cuFuncGetParamInfo");

@@ -4,11 +4,13 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/model/device_limits.h"
 #include "kernels/model/result.h"
@@ -90,13 +92,20 @@
   X(cuKernelGetFunction)                  \
   X(cuFuncGetName)
 
+namespace attnscope {
+struct GpuError;
+}  // namespace attnscope
+
 namespace attnscope::gpu {
+
+/// NaN in every type if all bytes have this value; marks memory that no kernel has written.
+inline constexpr unsigned char nan_byte = 0xFF;
 
 /// Function pointers of the driver API. Copyable: the library stays loaded.
 struct CudaApi {
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_MEMBER)
-  ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_MEMBER)  ///< All null if the driver lacks one.
+  ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_MEMBER)  ///< cuGraphGetNodes is null if the driver lacks one.
 #undef ATTNSCOPE_MEMBER
   decltype(&::cuEventElapsedTime) elapsed_time = nullptr;  ///< Version 1, which every driver has.
   /// Null if the driver does not support tensor maps.
@@ -126,6 +135,12 @@ struct CudaApi {
   }
   void copy_on_device(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream stream) const {
     check(cuMemcpyDtoDAsync(target, source, bytes, stream), "cuMemcpyDtoDAsync");
+  }
+  /// Returns whether all bytes have this value. Pre: the device is idle.
+  [[nodiscard]] bool is_filled(CUdeviceptr address, unsigned char value, std::size_t bytes) const {
+    std::vector<unsigned char> copy(bytes);
+    copy_to_host(copy.data(), address, bytes);
+    return std::ranges::all_of(copy, [&](unsigned char byte) { return byte == value; });
   }
   [[nodiscard]] double elapsed_ns(CUevent begin, CUevent end) const {
     float milliseconds = 0;
@@ -214,5 +229,9 @@ class Context {
 [[nodiscard]] DeviceLimits device_limits(const CudaApi&, CUdevice);
 /// "13.0"
 [[nodiscard]] std::string driver_api_version(const CudaApi&);
+
+/// Loads and initializes the driver; fails, with a fix, if it finds no device. If `devices` contains a GPU node
+/// (nvidia0) but the driver lists no GPU, the error is driver_failed, not no_device.
+[[nodiscard]] Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices = "/dev");
 
 }  // namespace attnscope::gpu

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/driver/driver_start.h"
-
 #include <cstdlib>
 #include <string>
+
+#include "profiler/measure/gpu/driver/cuda_driver.h"
+#include "profiler/measure/gpu/gpu_device.h"
 
 namespace attnscope::gpu {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 
-#include <dlfcn.h>
 #include <link.h>
 
 #include <cstdlib>
@@ -73,10 +72,6 @@ std::optional<DynamicLibrary> DynamicLibrary::find_loaded(const std::string& son
   void* const handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) return std::nullopt;
   return DynamicLibrary(handle, path_of(handle, soname));
-}
-
-void* DynamicLibrary::symbol(const char* name) const {
-  return dlsym(handle_, name);
 }
 
 std::set<std::string> loaded_library_files(const std::string& name) {

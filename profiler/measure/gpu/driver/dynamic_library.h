@@ -3,6 +3,8 @@
 // substitute libraries.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -35,14 +37,12 @@ class DynamicLibrary {
   /// Returns the loaded library with this soname, from any path.
   [[nodiscard]] static std::optional<DynamicLibrary> find_loaded(const std::string& soname);
 
-  /// Returns nullptr if the library has no such symbol.
-  [[nodiscard]] void* symbol(const char* name) const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   /// Sets a function pointer; returns false if the symbol is missing.
   template <class Function>
   [[nodiscard]] bool bind(Function*& function, const char* name) const {
-    function = reinterpret_cast<Function*>(symbol(name));
+    function = reinterpret_cast<Function*>(::dlsym(handle_, name));
     return function != nullptr;
   }
 
@@ -52,6 +52,13 @@ class DynamicLibrary {
   void* handle_;
   std::filesystem::path path_;
 };
+
+/// For C interfaces; valid as long as the strings.
+[[nodiscard]] inline std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
+  std::vector<const char*> pointers;
+  for (const std::string& each : strings) pointers.push_back(each.c_str());
+  return pointers;
+}
 
 /// Paths of loaded libraries whose file name begins with `name`, in any version.
 [[nodiscard]] std::set<std::string> loaded_library_files(const std::string& name);

@@ -2,7 +2,8 @@
 // The CUDA toolkit's nvcc, for user-defined sources with host code or templates of libraries that NVRTC rejects.
 #pragma once
 
-#include <stdlib.h>
+#include <stdlib.h>  // mkdtemp
+
 #include <chrono>
 #include <filesystem>
 #include <string>

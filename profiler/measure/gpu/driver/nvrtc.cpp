@@ -47,13 +47,6 @@ std::optional<int> arch_number(std::string_view arch) {
   return number;
 }
 
-std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
-  std::vector<const char*> result;
-  result.reserve(strings.size());
-  for (const std::string& each : strings) result.push_back(each.c_str());
-  return result;
-}
-
 struct ProgramText {
   const char* main = nullptr;  ///< Null if there is no such source.
   std::vector<std::string> header_names;

@@ -13,6 +13,7 @@
 #include "kernels/algorithm.h"
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
+#include "profiler/measure/device.h"
 
 #define ATTNSCOPE_NVRTC_FUNCTIONS(X) \
   X(nvrtcGetErrorString)             \
@@ -32,17 +33,6 @@
 namespace attnscope::gpu {
 
 struct UserSourceText;
-
-/// Resource usage of a kernel as reported by ptxas.
-struct ResourceUsage {
-  int registers = 0;
-  std::int64_t static_shared_bytes = 0;
-  std::int64_t local_bytes = 0;  ///< Stack frame per thread; it is local memory even without spills.
-  std::int64_t spill_store_bytes = 0;
-  std::int64_t spill_load_bytes = 0;
-
-  bool operator==(const ResourceUsage&) const = default;
-};
 
 struct Compiled {
   std::string cubin;

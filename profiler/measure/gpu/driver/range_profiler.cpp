@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
@@ -204,8 +205,7 @@ bool RangeProfiler::matches_active(const CounterConfig& config, std::size_t rang
 }
 
 RangeProfiler::ActiveConfig RangeProfiler::allocate_config(const CounterConfig& config, std::size_t ranges) {
-  std::vector<const char*> names;
-  for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
+  std::vector<const char*> names = c_strings(config.metrics());
   const std::size_t max_ranges = std::max(min_allocated_ranges, std::bit_ceil(ranges));
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
   size.pRangeProfilerObject = object_;

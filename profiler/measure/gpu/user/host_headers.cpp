@@ -2,7 +2,6 @@
 #include "profiler/measure/gpu/user/user_source.h"
 
 #include <array>
-#include <vector>
 
 namespace attnscope::gpu {
 namespace {
@@ -132,56 +131,48 @@ constexpr std::string_view string_h = "#pragma once\nnamespace std { using ::mem
 constexpr std::string_view stdio_h = "#pragma once\nnamespace std { using ::printf; }\n";
 constexpr std::string_view empty_header = "#pragma once\n";  // NVRTC provides its functions, or host code alone uses it
 
-#define ATTNSCOPE_CCCL(name)                                                                      \
-  "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace cuda::std; }\n", { \
-    name                                                                                          \
-  }
-
-struct StandIn {
-  std::string_view text;
-  std::array<std::string_view, 2> names;
-};
+#define ATTNSCOPE_CCCL(name) \
+  { name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace cuda::std; }\n" }
 
 constexpr std::array stand_ins{
     // Names with attnscope_ are independent of the user's files.
-    StandIn{"#include <attnscope_types.h>\n#include <attnscope_math.h>\n", {implicit_header}},
-    StandIn{types_h, {"attnscope_types.h"}},
-    StandIn{limits_h, {"attnscope_limits.h"}},
-    StandIn{functions_h, {"attnscope_math.h"}},
-    StandIn{stdint_h, {"stdint.h", "cstdint"}},
-    StandIn{limits_h, {"limits.h", "climits"}},
-    StandIn{math_h, {"math.h", "cmath"}},
-    StandIn{float_h, {"float.h", "cfloat"}},
-    StandIn{stddef_h, {"stddef.h", "cstddef"}},
-    StandIn{stdlib_h, {"stdlib.h", "cstdlib"}},
-    StandIn{string_h, {"string.h", "cstring"}},
-    StandIn{stdio_h, {"stdio.h", "cstdio"}},
-    StandIn{algorithm_header, {"algorithm"}},
-    StandIn{empty_header, {"assert.h", "cassert"}},
-    StandIn{empty_header, {"initializer_list", "iostream"}},
-    StandIn{ATTNSCOPE_CCCL("type_traits")},
-    StandIn{ATTNSCOPE_CCCL("limits")},
-    StandIn{ATTNSCOPE_CCCL("utility")},
-    StandIn{ATTNSCOPE_CCCL("tuple")},
-    StandIn{ATTNSCOPE_CCCL("array")},
-    StandIn{ATTNSCOPE_CCCL("functional")},
-};
+    EmbeddedSource{implicit_header, "#include <attnscope_types.h>\n#include <attnscope_math.h>\n"},
+    EmbeddedSource{"attnscope_types.h", types_h},
+    EmbeddedSource{"attnscope_limits.h", limits_h},
+    EmbeddedSource{"attnscope_math.h", functions_h},
+    EmbeddedSource{"stdint.h", stdint_h},
+    EmbeddedSource{"cstdint", stdint_h},
+    EmbeddedSource{"limits.h", limits_h},
+    EmbeddedSource{"climits", limits_h},
+    EmbeddedSource{"math.h", math_h},
+    EmbeddedSource{"cmath", math_h},
+    EmbeddedSource{"float.h", float_h},
+    EmbeddedSource{"cfloat", float_h},
+    EmbeddedSource{"stddef.h", stddef_h},
+    EmbeddedSource{"cstddef", stddef_h},
+    EmbeddedSource{"stdlib.h", stdlib_h},
+    EmbeddedSource{"cstdlib", stdlib_h},
+    EmbeddedSource{"string.h", string_h},
+    EmbeddedSource{"cstring", string_h},
+    EmbeddedSource{"stdio.h", stdio_h},
+    EmbeddedSource{"cstdio", stdio_h},
+    EmbeddedSource{"algorithm", algorithm_header},
+    EmbeddedSource{"assert.h", empty_header},
+    EmbeddedSource{"cassert", empty_header},
+    EmbeddedSource{"initializer_list", empty_header},
+    EmbeddedSource{"iostream", empty_header},
+    EmbeddedSource ATTNSCOPE_CCCL("type_traits"),
+    EmbeddedSource ATTNSCOPE_CCCL("limits"),
+    EmbeddedSource ATTNSCOPE_CCCL("utility"),
+    EmbeddedSource ATTNSCOPE_CCCL("tuple"),
+    EmbeddedSource ATTNSCOPE_CCCL("array"),
+    EmbeddedSource ATTNSCOPE_CCCL("functional")};
 #undef ATTNSCOPE_CCCL
 
 }  // namespace
 
 std::span<const EmbeddedSource> host_headers() {
-  static const std::vector<EmbeddedSource> all = [] {
-    std::vector<EmbeddedSource> headers;
-    headers.reserve(2 * stand_ins.size());
-    for (const StandIn& each : stand_ins) {
-      for (const std::string_view name : each.names) {
-        if (!name.empty()) headers.push_back({name, each.text});
-      }
-    }
-    return headers;
-  }();
-  return all;
+  return stand_ins;
 }
 
 }  // namespace attnscope::gpu

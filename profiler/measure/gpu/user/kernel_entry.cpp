@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/algorithm/string/erase.hpp>
 
 #include "profiler/measure/gpu/user/source_text.h"
 
@@ -109,9 +110,7 @@ std::string demangled(const std::string& symbol) {
 /// Demangled, without return type and anonymous namespaces.
 std::string signature(const std::string& symbol) {
   std::string text = demangled(symbol);
-  constexpr std::string_view anonymous = "(anonymous namespace)::";
-  for (std::size_t at = text.find(anonymous); at != std::string::npos; at = text.find(anonymous))
-    text.erase(at, anonymous.size());
+  boost::erase_all(text, "(anonymous namespace)::");
   if (text.starts_with("void ")) text.erase(0, 5);
   return text;
 }

@@ -7,7 +7,6 @@
 #include <limits>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/kernel_runner.h"
@@ -17,7 +16,6 @@ namespace attnscope::gpu {
 namespace {
 
 constexpr std::size_t guard_area_bytes = 4096;  ///< bytes of the guard areas around a workspace
-constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void throw_compile_error(const Message& reason) {
   throw PointAbort(Disposition::compile_error, reason);
@@ -100,7 +98,7 @@ PreparedLibrary::PreparedLibrary(const HostPlace& place, const LibraryKernel& li
   if (bytes > 0) {
     workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
     for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + guard_area_bytes + bytes}) {
-      place_.cuda.fill(guard, untouched_byte, guard_area_bytes, place_.stream);
+      place_.cuda.fill(guard, nan_byte, guard_area_bytes, place_.stream);
     }
     call_->arguments.pointers.workspace = reinterpret_cast<void*>(workspace_.get() + guard_area_bytes);
   }
@@ -113,11 +111,7 @@ std::int64_t PreparedLibrary::guard_bytes() const {
 
 Message PreparedLibrary::stray_write() const {
   if (workspace_bytes_ == 0) return {};
-  std::vector<unsigned char> guard(guard_area_bytes);
-  const auto written = [&](CUdeviceptr at) {
-    place_.cuda.copy_to_host(guard.data(), at, guard.size());
-    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
-  };
+  const auto written = [&](CUdeviceptr at) { return !place_.cuda.is_filled(at, nan_byte, guard_area_bytes); };
   if (written(workspace_.get()))
     return make_reason("point.workspace_underrun", "{} wrote before the start of its workspace.", library_.name());
   if (written(workspace_.get() + guard_area_bytes + static_cast<CUdeviceptr>(workspace_bytes_))) {

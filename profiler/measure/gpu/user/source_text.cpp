@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/erase.hpp>
 
 #include "profiler/metrics/manifest.h"
 
@@ -138,15 +139,7 @@ std::string replace_words(std::string_view text, const std::function<std::string
 }
 
 std::string strip_comments(std::string text) {
-  for (const std::string_view continuation : {"\\\r\n", "\\\n"}) {
-    std::string joined;
-    std::size_t from = 0;
-    for (std::size_t at = text.find(continuation); at != std::string::npos; at = text.find(continuation, from)) {
-      joined.append(text, from, at - from);
-      from = at + continuation.size();
-    }
-    text = joined.append(text, from);
-  }
+  for (const char* continuation : {"\\\r\n", "\\\n"}) boost::erase_all(text, continuation);
   std::string plain;
   const std::string_view view = text;
   for (std::size_t i = 0; i < view.size();) {

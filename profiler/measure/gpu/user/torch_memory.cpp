@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -62,11 +61,105 @@ class DriverScope {
 
 class TorchMemory {
  public:
-  CUdeviceptr allocate(CUdeviceptr bytes, int device, CUstream stream);
-  void free(CUdeviceptr address);
-  void release(std::int64_t tag);
-  void poison(std::int64_t tag);
-  Message stray_write(std::int64_t tag);
+  CUdeviceptr allocate(CUdeviceptr bytes, int device, CUstream stream) {
+    const std::lock_guard lock(mutex_);
+    if (tag_ != 0) {
+      const auto reused = std::ranges::find_if(blocks_, [&](const auto& entry) {
+        const TensorBlock& block = entry.second;
+        return !block.in_use && block.reusable && block.tag == tag_ && block.bytes == bytes && block.device == device &&
+               block.stream == stream;
+      });
+      if (reused != blocks_.end()) {
+        reused->second.in_use = true;
+        usage_[tag_].add(bytes);
+        return reused->first;
+      }
+    }
+    DeviceState& state = device_state(device);
+    const DriverScope scope(cuda_, state.context);
+    const CUdeviceptr base = allocate_memory(bytes);
+    try {
+      fill(state, base, bytes + extra_bytes);
+    } catch (const DriverError&) {
+      cuda_.cuMemFree(base);
+      throw;
+    }
+    const CUdeviceptr address = (base + guard_bytes + alignment - 1) / alignment * alignment;
+    blocks_.emplace(address,
+                    TensorBlock{.base = base, .bytes = bytes, .device = device, .stream = stream, .tag = tag_});
+    usage_[tag_].add(bytes);
+    return address;
+  }
+
+  void free(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.find(address);
+    if (found == blocks_.end() || !found->second.in_use) return;
+    TensorBlock& block = found->second;
+    block.in_use = false;
+    usage_[block.tag].remove(block.bytes);
+    if (block.tag != 0) return;
+    const DriverScope scope(cuda_, device_state(block.device).context);
+    // A graph may use memory that is freed during its capture.
+    if (tag_ != 0) {
+      block.tag = tag_;
+    } else if (is_captured(block.stream)) {
+      block.tag = kept;
+    } else {
+      cuda_.cuStreamSynchronize(block.stream);  // cuMemFree() waits for other streams
+      free_memory(found);
+    }
+  }
+
+  void release(std::int64_t tag) {
+    if (tag <= 0) return;
+    const std::lock_guard lock(mutex_);
+    for (auto entry = blocks_.begin(); entry != blocks_.end();) {
+      TensorBlock& block = entry->second;
+      if (block.tag == tag && !block.in_use) {
+        const DriverScope scope(cuda_, device_state(block.device).context);
+        entry = free_memory(entry);
+        continue;
+      }
+      if (block.tag == tag) {
+        block.tag = 0;
+        usage_[0].add(block.bytes);
+      }
+      ++entry;
+    }
+    usage_.erase(tag);
+    if (tag_ == tag) tag_ = 0;
+  }
+
+  void poison(std::int64_t tag) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [address, block] : blocks_) {
+      if (block.tag != tag) continue;
+      DeviceState& state = device_state(block.device);
+      const DriverScope scope(cuda_, state.context);
+      fill(state, address, block.bytes);
+    }
+  }
+
+  Message stray_write(std::int64_t tag) {
+    const std::lock_guard lock(mutex_);
+    const auto is_written = [&](CUdeviceptr begin, CUdeviceptr end) {
+      return !cuda_.is_filled(begin, nan_byte, end - begin);
+    };
+    for (const auto& [address, block] : blocks_) {
+      if (block.tag != tag) continue;
+      const DriverScope scope(cuda_, device_state(block.device).context);
+      if (is_written(block.base, address)) {
+        return make_reason("point.tensor_underrun", "A kernel wrote before the start of a tensor of {} bytes.",
+                           block.bytes);
+      }
+      if (is_written(address + block.bytes, block.base + block.bytes + extra_bytes)) {
+        return make_reason("point.tensor_overrun", "A kernel wrote beyond the end of a tensor of {} bytes.",
+                           block.bytes);
+      }
+    }
+    return {};
+  }
 
   void set_used_by_other_stream(CUdeviceptr address) {
     const std::lock_guard lock(mutex_);
@@ -92,15 +185,51 @@ class TorchMemory {
   static constexpr CUdeviceptr alignment = 512;  ///< like PyTorch's own allocator
   static constexpr CUdeviceptr guard_bytes = 256;
   static constexpr CUdeviceptr extra_bytes = 2 * guard_bytes + alignment;
-  static constexpr unsigned char nan_byte = 0xFF;  // NaN as fp16, bf16 and fp32
-  static constexpr std::int64_t kept = -1;         ///< tag of blocks that are never freed
+  static constexpr std::int64_t kept = -1;  ///< tag of blocks that are never freed
   using Blocks = std::map<CUdeviceptr, TensorBlock>;
 
-  DeviceState& device_state(int device);
-  CUdeviceptr allocate_memory(CUdeviceptr bytes);
-  void fill(DeviceState&, CUdeviceptr begin, CUdeviceptr bytes);
-  bool is_captured(CUstream stream) const;
-  Blocks::iterator free_memory(Blocks::iterator block);
+  DeviceState& device_state(int device) {
+    if (const auto found = devices_.find(device); found != devices_.end()) return found->second;
+    if (devices_.empty()) {
+      auto cuda = CudaApi::load();
+      if (!cuda) throw std::runtime_error(text(cuda.error().what));
+      cuda_ = std::move(cuda).value();
+    }
+    CUdevice handle = 0;
+    DeviceState state;
+    cuda_.check(cuda_.cuDeviceGet(&handle, device), "cuDeviceGet");
+    cuda_.check(cuda_.cuDevicePrimaryCtxRetain(&state.context, handle), "cuDevicePrimaryCtxRetain");
+    const DriverScope scope(cuda_, state.context);
+    state.stream = make_stream(cuda_);
+    return devices_.emplace(device, std::move(state)).first->second;
+  }
+
+  CUdeviceptr allocate_memory(CUdeviceptr bytes) {
+    CUdeviceptr base = 0;
+    const CUresult result = cuda_.cuMemAlloc(&base, bytes + extra_bytes);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+      throw std::runtime_error(fmt::format("CUDA out of memory. Tried to allocate {} bytes; {} bytes are free.", bytes,
+                                           free_device_bytes(cuda_)));
+    }
+    cuda_.check(result, "cuMemAlloc");
+    return base;
+  }
+
+  void fill(DeviceState& state, CUdeviceptr begin, CUdeviceptr bytes) {
+    if (bytes == 0) return;
+    cuda_.fill(begin, nan_byte, bytes, state.stream.get());
+    cuda_.check(cuda_.cuStreamSynchronize(state.stream.get()), "cuStreamSynchronize");
+  }
+
+  bool is_captured(CUstream stream) const {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return cuda_.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+
+  Blocks::iterator free_memory(Blocks::iterator block) {
+    cuda_.cuMemFree(block->second.base);
+    return blocks_.erase(block);
+  }
 
   CudaApi cuda_;  ///< loaded with the first device
   std::mutex mutex_;
@@ -109,150 +238,6 @@ class TorchMemory {
   std::map<std::int64_t, TensorUsage> usage_;
   std::int64_t tag_ = 0;
 };
-
-TorchMemory::DeviceState& TorchMemory::device_state(int device) {
-  if (const auto found = devices_.find(device); found != devices_.end()) return found->second;
-  if (devices_.empty()) {
-    auto cuda = CudaApi::load();
-    if (!cuda) throw std::runtime_error(text(cuda.error().what));
-    cuda_ = std::move(cuda).value();
-  }
-  CUdevice handle = 0;
-  DeviceState state;
-  cuda_.check(cuda_.cuDeviceGet(&handle, device), "cuDeviceGet");
-  cuda_.check(cuda_.cuDevicePrimaryCtxRetain(&state.context, handle), "cuDevicePrimaryCtxRetain");
-  const DriverScope scope(cuda_, state.context);
-  state.stream = make_stream(cuda_);
-  return devices_.emplace(device, std::move(state)).first->second;
-}
-
-CUdeviceptr TorchMemory::allocate_memory(CUdeviceptr bytes) {
-  CUdeviceptr base = 0;
-  const CUresult result = cuda_.cuMemAlloc(&base, bytes + extra_bytes);
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    throw std::runtime_error(fmt::format("CUDA out of memory. Tried to allocate {} bytes; {} bytes are free.", bytes,
-                                         free_device_bytes(cuda_)));
-  }
-  cuda_.check(result, "cuMemAlloc");
-  return base;
-}
-
-void TorchMemory::fill(DeviceState& state, CUdeviceptr begin, CUdeviceptr bytes) {
-  if (bytes == 0) return;
-  cuda_.fill(begin, nan_byte, bytes, state.stream.get());
-  cuda_.check(cuda_.cuStreamSynchronize(state.stream.get()), "cuStreamSynchronize");
-}
-
-bool TorchMemory::is_captured(CUstream stream) const {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return cuda_.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-CUdeviceptr TorchMemory::allocate(CUdeviceptr bytes, int device, CUstream stream) {
-  const std::lock_guard lock(mutex_);
-  if (tag_ != 0) {
-    const auto reused = std::ranges::find_if(blocks_, [&](const auto& entry) {
-      const TensorBlock& block = entry.second;
-      return !block.in_use && block.reusable && block.tag == tag_ && block.bytes == bytes && block.device == device &&
-             block.stream == stream;
-    });
-    if (reused != blocks_.end()) {
-      reused->second.in_use = true;
-      usage_[tag_].add(bytes);
-      return reused->first;
-    }
-  }
-  DeviceState& state = device_state(device);
-  const DriverScope scope(cuda_, state.context);
-  const CUdeviceptr base = allocate_memory(bytes);
-  try {
-    fill(state, base, bytes + extra_bytes);
-  } catch (const DriverError&) {
-    cuda_.cuMemFree(base);
-    throw;
-  }
-  const CUdeviceptr address = (base + guard_bytes + alignment - 1) / alignment * alignment;
-  blocks_.emplace(address, TensorBlock{.base = base, .bytes = bytes, .device = device, .stream = stream, .tag = tag_});
-  usage_[tag_].add(bytes);
-  return address;
-}
-
-TorchMemory::Blocks::iterator TorchMemory::free_memory(Blocks::iterator block) {
-  cuda_.cuMemFree(block->second.base);
-  return blocks_.erase(block);
-}
-
-void TorchMemory::free(CUdeviceptr address) {
-  const std::lock_guard lock(mutex_);
-  const auto found = blocks_.find(address);
-  if (found == blocks_.end() || !found->second.in_use) return;
-  TensorBlock& block = found->second;
-  block.in_use = false;
-  usage_[block.tag].remove(block.bytes);
-  if (block.tag != 0) return;
-  const DriverScope scope(cuda_, device_state(block.device).context);
-  // A graph may use memory that is freed during its capture.
-  if (tag_ != 0) {
-    block.tag = tag_;
-  } else if (is_captured(block.stream)) {
-    block.tag = kept;
-  } else {
-    cuda_.cuStreamSynchronize(block.stream);  // cuMemFree() waits for other streams
-    free_memory(found);
-  }
-}
-
-void TorchMemory::release(std::int64_t tag) {
-  if (tag <= 0) return;
-  const std::lock_guard lock(mutex_);
-  for (auto entry = blocks_.begin(); entry != blocks_.end();) {
-    TensorBlock& block = entry->second;
-    if (block.tag == tag && !block.in_use) {
-      const DriverScope scope(cuda_, device_state(block.device).context);
-      entry = free_memory(entry);
-      continue;
-    }
-    if (block.tag == tag) {
-      block.tag = 0;
-      usage_[0].add(block.bytes);
-    }
-    ++entry;
-  }
-  usage_.erase(tag);
-  if (tag_ == tag) tag_ = 0;
-}
-
-void TorchMemory::poison(std::int64_t tag) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [address, block] : blocks_) {
-    if (block.tag != tag) continue;
-    DeviceState& state = device_state(block.device);
-    const DriverScope scope(cuda_, state.context);
-    fill(state, address, block.bytes);
-  }
-}
-
-Message TorchMemory::stray_write(std::int64_t tag) {
-  const std::lock_guard lock(mutex_);
-  std::vector<unsigned char> guard(extra_bytes);
-  const auto is_written = [&](CUdeviceptr begin, CUdeviceptr end) {
-    cuda_.copy_to_host(guard.data(), begin, end - begin);
-    return std::any_of(guard.begin(), guard.begin() + static_cast<std::ptrdiff_t>(end - begin),
-                       [](unsigned char byte) { return byte != nan_byte; });
-  };
-  for (const auto& [address, block] : blocks_) {
-    if (block.tag != tag) continue;
-    const DriverScope scope(cuda_, device_state(block.device).context);
-    if (is_written(block.base, address)) {
-      return make_reason("point.tensor_underrun", "A kernel wrote before the start of a tensor of {} bytes.",
-                         block.bytes);
-    }
-    if (is_written(address + block.bytes, block.base + block.bytes + extra_bytes)) {
-      return make_reason("point.tensor_overrun", "A kernel wrote beyond the end of a tensor of {} bytes.", block.bytes);
-    }
-  }
-  return {};
-}
 
 /// Never destroyed: PyTorch frees tensors until the process ends.
 TorchMemory& torch_memory() {

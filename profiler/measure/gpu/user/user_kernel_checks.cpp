@@ -96,21 +96,21 @@ PlanMemory::BufferOptions GpuDevice::buffer_options(const PointRecord& record, c
   return {.noise = counts_write_back(record, options), .front_guard = is_user_defined(record.spec)};
 }
 
-std::vector<Oracle::Digest> GpuDevice::digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
+std::vector<Oracle::Digest> GpuDevice::digest(Oracle::Part part, const PreparedPoint& point,
                                               const MeasureOptions& options) {
-  return session_->oracle.digest(part, point.plan, SlotBuffers(session_->workspace, slot), options.timeout);
+  return session_->oracle.digest(part, point.plan, SlotBuffers(session_->workspace, point.slot), options.timeout);
 }
 
-void GpuDevice::check_inputs(std::size_t slot, const PreparedPoint& point, const MeasureOptions& options) {
+void GpuDevice::check_inputs(const PreparedPoint& point, const MeasureOptions& options) {
   if (point.uploaded.empty()) return;
-  const auto now = digest(Oracle::Part::inputs, slot, point, options);
+  const auto now = digest(Oracle::Part::inputs, point, options);
   const auto [changed, as_uploaded] = std::ranges::mismatch(now, point.uploaded);
   if (changed == now.end()) return;
   throw PointAbort(Disposition::incorrect, "point.input_changed", "The kernel writes to its input {}.",
                    changed->buffer);
 }
 
-Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+Message GpuDevice::run_guarded(const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
                                GuardedBuffer::GuardSide flush, const MeasureOptions& options) {
   const CUstream stream = session_->stream.get();
   auto& guarded = session_->guarded;
@@ -142,7 +142,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
     if (buffer.place.is_view()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
     if (!is_new || buffer.fill == BufferFill::poison) continue;
-    cuda_.copy_on_device(place->second.address(), session_->workspace.address(slot, buffer.name),
+    cuda_.copy_on_device(place->second.address(), session_->workspace.address(point.slot, buffer.name),
                          static_cast<std::size_t>(buffer.bytes), stream);
   }
   session_->runner.wait(options.timeout);
@@ -161,8 +161,8 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   return {};
 }
 
-void GpuDevice::repoison_outputs(std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
-  session_->workspace.fill(slot, point.plan, point.inputs);
+void GpuDevice::repoison_outputs(PreparedPoint& point, const MeasureOptions& options) {
+  session_->workspace.fill(point.slot, point.plan, point.inputs);
   run_once(point.setup, options.timeout);
 }
 
@@ -205,8 +205,7 @@ void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, cons
   }
 }
 
-void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, PreparedPoint& point,
-                                   const MeasureOptions& options) {
+void GpuDevice::check_skipped_work(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options) {
   const auto timed = summarize(record.kernel("all")->samples_ns);
   if (!timed) return;
   // Cold samples are not faster than warm ones. The pause hides the host's launch time.
@@ -225,7 +224,7 @@ void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, 
   double fastest = std::numeric_limits<double>::infinity();
   double unmeasured = fastest;
   for (int i = 0; i < 3; ++i) {
-    repoison_outputs(slot, point, options);
+    repoison_outputs(point, options);
     session_->runner.wait(options.timeout);
     const double before = time_of(point.before);
     fastest = std::min(fastest, time_of(point.launches));
@@ -313,37 +312,36 @@ void GpuDevice::add_tuned_tile(PointRecord& record, const TileShape& tile) const
   }
 }
 
-Message GpuDevice::explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
-                                        const MeasureOptions& options, const Message& reason) {
+Message GpuDevice::explain_wrong_result(PointRecord& record, PreparedPoint& point, const MeasureOptions& options,
+                                        const Message& reason) {
   if (std::ranges::none_of(point.calls, &PythonCall::is_captured)) return reason;
-  session_->workspace.fill(slot, point.plan, point.inputs);
+  session_->workspace.fill(point.slot, point.plan, point.inputs);
   run_once(point.setup, options.timeout);
   for (const auto& call : point.calls) call->call_function();
   cuda_.check(cuda_.cuCtxSynchronize(), "cuCtxSynchronize");
-  if (!judge(record, slot, point, point.inputs, options).pass) return reason;
+  if (!judge(record, point, point.inputs, options).pass) return reason;
   return make_reason("point.work_not_captured",
                      "{}() returns the right result, but the launches in its stream do not compute it: it works on "
                      "another stream or keeps results of earlier calls. [{}]",
                      point.plan.launches.back().source.entry, reason);
 }
 
-void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point,
-                                   const MeasureOptions& options) {
+void GpuDevice::check_after_timing(PointRecord& record, PreparedPoint& point, const MeasureOptions& options) {
   const auto incorrect = [](const Message& reason) { throw PointAbort(Disposition::incorrect, reason); };
-  if (const Message stray = session_->workspace.stray_write(slot, point.plan); !stray.empty()) incorrect(stray);
+  if (const Message stray = session_->workspace.stray_write(point.slot, point.plan); !stray.empty()) incorrect(stray);
   for (const auto* launches : point.all()) {
     for (const PreparedLaunch& launch : *launches) {
       if (const Message stray = launch.stray_write(); !stray.empty()) incorrect(stray);
     }
   }
   if (point.uploaded.empty()) return;
-  check_inputs(slot, point, options);
+  check_inputs(point, options);
   // Launches were last timed separately; a launch that accumulates into a cleared buffer has accumulated repeatedly.
   if (point.launches.size() > 1 || !point.after.empty()) run_back_to_back(point, options.timeout);
-  if (const CheckResult result = judge(record, slot, point, point.inputs, options); !result.pass) {
+  if (const CheckResult result = judge(record, point, point.inputs, options); !result.pass) {
     incorrect(make_reason("point.after_timing", "After timing: {}", result.reason));
   }
-  const auto timed = digest(Oracle::Part::outputs, slot, point, options);
+  const auto timed = digest(Oracle::Part::outputs, point, options);
   const auto is_host_code = [](const KernelLaunch& launch) { return launch.call != nullptr; };
   // A captured call cannot do anything outside its graph.
   const bool captured = !point.calls.empty() && std::ranges::all_of(point.calls, &PythonCall::is_captured);
@@ -353,28 +351,28 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
     check_late_work(record, point, options);
     check_leak(record, point, options);
   }
-  check_skipped_work(record, slot, point, options);
+  check_skipped_work(record, point, options);
   // Use the same addresses: a kernel that caches results would key them by address.
   PlanMemory::Inputs others = point.inputs;
   others.seed = ~others.seed;  // differs from the seed of any round
-  session_->workspace.fill(slot, point.plan, others);
+  session_->workspace.fill(point.slot, point.plan, others);
   run_once(point.setup, options.timeout);
   session_->runner.wait(options.timeout);
-  const auto sample_outputs = [&] { return session_->workspace.sample_outputs(slot, point.plan); };
+  const auto sample_outputs = [&] { return session_->workspace.sample_outputs(point.slot, point.plan); };
   const auto written = [&, before = sample_outputs()] { return sample_outputs() != before; };
   if (host_code && writes_early(session_->runner, enqueue_once, written, options.timeout))
     incorrect(make_reason(
         "point.other_stream",
         "Output is written before the given stream reaches the launch: the work runs untimed on another stream."));
   run_back_to_back(point, options.timeout);
-  if (const CheckResult result = judge(record, slot, point, others, options); !result.pass) {
-    if (digest(Oracle::Part::outputs, slot, point, options) == timed)
+  if (const CheckResult result = judge(record, point, others, options); !result.pass) {
+    if (digest(Oracle::Part::outputs, point, options) == timed)
       incorrect(
           make_reason("point.stale_output",
                       "The output belongs to earlier inputs: the kernel does not compute it from the current ones."));
     incorrect(make_reason("point.with_other_inputs", "With other inputs: {}", result.reason));
   }
-  if (options.counters) repoison_outputs(slot, point, options);  // restore the timed state
+  if (options.counters) repoison_outputs(point, options);  // restore the timed state
 }
 
 Message GpuDevice::implausible_bytes_reason(const PointRecord& record) const {
