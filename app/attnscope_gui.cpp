@@ -4,7 +4,6 @@
 #include <QLocale>
 #include <QRegularExpression>
 #include <QTextStream>
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -26,10 +25,7 @@ namespace attnscope {
 CLI::Validator integer_at_least(std::int64_t least) {
   const std::string range = fmt::format("{} to {}", least, std::numeric_limits<std::int64_t>::max());
   return {[=](const std::string& text) -> std::string {
-            std::int64_t value = 0;
-            const char* const last = text.data() + text.size();
-            const auto [end, error] = std::from_chars(text.data(), last, value);
-            if (error == std::errc() && end == last && value >= least) return {};
+            if (whole_number<std::int64_t>(text).value_or(-1) >= least) return {};
             return format_text("'{}' is not a whole number from {}", text, range);
           },
           range};
@@ -40,6 +36,12 @@ void add_language_option(CLI::App& command, std::string& language, const std::st
   command.add_option("--lang", language, fmt::format("{}: {}", help, language_list()))
       ->check(CLI::IsMember(languages))
       ->type_name("LANGUAGE")
+      ->capture_default_str();
+}
+
+void add_cache_option(CLI::App& command, std::string& word) {
+  command.add_option("--cache-control", word, "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
+      ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
 }
 
@@ -63,6 +65,11 @@ CLI::Validator number_in_range(double least, double most) {
             return format_text("'{}' is not a number from {}", text, range);
           },
           range};
+}
+
+std::string path_of(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
 }
 
 void require_path_exists(const std::filesystem::path& place) {

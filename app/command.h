@@ -3,10 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -76,14 +78,33 @@ Action add_report(CLI::App& command);
 Action add_submit(CLI::App& command, Arguments arguments);
 Action add_verify(CLI::App& command);
 
+/// Parses a whole number from 0.
+template <class T = int>
+[[nodiscard]] std::optional<T> whole_number(std::string_view text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
 /// Accepts numbers in [least, most]; unlike CLI::Range(), rejects NaN.
 [[nodiscard]] CLI::Validator number_in_range(double least, double most);
+/// Adds an option for a number in [least, most]; `value` holds its default.
+template <class T>
+CLI::Option* add_number_option(CLI::App& command, const char* name, T& value, double least, double most,
+                               const char* help) {
+  return command.add_option(name, value, help)->check(number_in_range(least, most))->capture_default_str();
+}
+/// Adds --cache-control; `word` holds its default.
+void add_cache_option(CLI::App& command, std::string& word);
 /// Accepts 64-bit integers from `least`; unlike CLI11, rejects values out of range instead of clamping them.
 [[nodiscard]] CLI::Validator integer_at_least(std::int64_t least);
 /// Makes every option reject an empty value, such as an unset shell variable.
 void reject_empty_values(CLI::App& command);
 /// Adds --lang; `language` holds the default.
 void add_language_option(CLI::App& command, std::string& language, const std::string& help);
+
+/// "attnscope kernels build".
+[[nodiscard]] std::string path_of(const CLI::App& command);
 
 /// "unknown option '--presett'; did you mean --preset?" or "unknown algorithm 'fa9'; available: naive, fa1".
 [[nodiscard]] Message unknown_name_message(std::string_view kind, std::string_view name,

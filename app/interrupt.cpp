@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/interrupt.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "app/command.h"
-#include "app/line_reader.h"
+#include "profiler/worker/link.h"
 
 namespace attnscope {
 namespace {
@@ -47,6 +52,24 @@ bool is_null_device(int descriptor) {
 
 }  // namespace
 
+LineReader::LineReader(std::function<void(std::string_view line)> on_line, std::function<void()> on_end,
+                       int descriptor) {
+  auto link =
+      worker::connect_descriptors(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3), ::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!link) throw std::system_error(errno, std::generic_category(), "cannot read requests");
+  thread_ = std::jthread([lines = std::move(link).value(), on_line = std::move(on_line),
+                          on_end = std::move(on_end)](const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds poll_interval{20};
+    using Status = worker::Link::ReceiveStatus;
+    std::string line;
+    while (!stop.stop_requested()) {
+      const Status got = lines->receive(line, poll_interval);
+      if (got == Status::line) on_line(line);
+      if (got == Status::end) return on_end();
+    }
+  });
+}
+
 CancelToken& cancel_on_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -63,14 +86,11 @@ CancelToken& cancel_on_signals() {
 
 void cancel_on_stdin(CancelToken& cancel) {
   if (is_null_device(STDIN_FILENO)) return;
-  constexpr std::size_t longest = 256;
-  static const LineReader reader({.on_line =
-                                      [&cancel](std::string_view line) {
-                                        if (line == "cancel" || line == "cancel\r") cancel.cancel();
-                                      },
-                                  .on_long_line = [] {},
-                                  .on_end = [&cancel] { cancel.cancel(); }},
-                                 longest);
+  static const LineReader reader(
+      [&cancel](std::string_view line) {
+        if (line == "cancel" || line == "cancel\r") cancel.cancel();
+      },
+      [&cancel] { cancel.cancel(); });
 }
 
 }  // namespace attnscope

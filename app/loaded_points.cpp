@@ -6,14 +6,30 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "app/command.h"
 #include "app/user_kernels.h"
+#include "kernels/model/device_rates.h"
+#include "kernels/registry.h"
 #include "profiler/files/recorded_samples.h"
+#include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/point_query.h"
 #include "profiler/points/query_fields.h"
+#include "profiler/units/number_format.h"
+#include "storage/merge.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
+namespace {
+
+std::string rate_text_or_missing(bool measured, double bytes_per_second) {
+  return measured ? text(BytesPerSecond(bytes_per_second)) : "not measured";
+}
+
+}  // namespace
 
 std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
                                           const std::vector<std::string>& samples) {
@@ -105,30 +121,83 @@ LoadedPoints load_points(const std::vector<std::string>& files, const std::strin
   return loaded;
 }
 
-MeasuredPoints::MeasuredPoints(const std::vector<std::string>& files, const std::string& filter)
-    : loaded_(load_points(files, {}, true)) {
-  std::vector<bool> has_measured(loaded_.runs.size());
-  std::vector<analysis::Row> measured;
-  for (const analysis::Row row : loaded_.table.rows()) {
-    const analysis::RunIndex run = loaded_.table.run_index(row);
-    if (loaded_.runs[run].provenance != Provenance::measured || loaded_.table.disposition(row) != Disposition::ok)
-      continue;
-    has_measured[run] = true;
-    measured.push_back(row);
+StoredCeilings load_rates(const std::filesystem::path& file, const DeviceLimits& limits) {
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  const std::vector<StoredCeilings> sets = store.ceilings();
+  if (const std::vector<InvalidRow> bad = store.invalid_rows(); !bad.empty()) {
+    throw CommandError(ExitCode::error, "{} is damaged: {}: {} (use an undamaged file)", file.string(),
+                       text(bad.front().where), text(bad.front().why));
   }
-  for (const std::string& file : files) {
-    const bool any = std::ranges::any_of(
-        loaded_.places, [&](const auto& place) { return place.first.first == file && has_measured[place.second]; });
-    if (any) continue;
-    throw CommandError(ExitCode::error,
-                       "{} has no point measured on a GPU (predictions are compared with measured points)", file);
+  const StoredCeilings* found = newest_rates(sets, limits);
+  if (found == nullptr) {
+    throw CommandError(ExitCode::usage,
+                       "{} has no measured rates of {} (measure them with `attnscope ceilings -o FILE`, or set --gpu)",
+                       file.string(), limits.name);
   }
-  loaded_.keep(measured);
-  if (!filter.empty()) loaded_.keep(matching_rows(filter, loaded_.table));
-  for (const analysis::Row row : loaded_.table.rows()) {
-    const StoredPoint& point = loaded_.points[row];
-    points_.push_back({point.record, &loaded_.runs[loaded_.table.run_index(row)], point.device_uuid});
+  return *found;
+}
+
+MeasuredCeilings measured_ceilings(const StoredCeilings& set) {
+  return {.ceilings = set.ceilings,
+          .from = fmt::format("{} ({}) at {}", set.device_name, set.device_uuid, set.measured_at)};
+}
+
+Message describe_rates(const StoredCeilings& set, const DeviceLimits& limits) {
+  const DeviceRates rates = device_rates(limits, set.ceilings);
+  return make_message(
+      "Predicted with the rates measured on {} ({}) at {}: DRAM {}, L2 {}; other rates by architecture.",
+      printable(set.device_name), printable(set.device_uuid), printable(set.measured_at),
+      rate_text_or_missing(rates.dram_measured, rates.dram_bytes_per_second),
+      rate_text_or_missing(rates.l2_measured, rates.l2_bytes_per_second));
+}
+
+void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const std::string& ceilings) {
+  const DeviceLimits limits = opened.device->info().limits;
+  if (!opened.device->info().simulated || is_remote_device_name(word)) {
+    throw CommandError(ExitCode::usage,
+                       "--ceilings requires a simulated device, not {} (use --device simulated or omit --ceilings)",
+                       limits.name);
   }
+  const StoredCeilings measured = load_rates(ceilings, limits);
+  opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
+  opened.announcement = make_message("{}. {}", opened.announcement, describe_rates(measured, limits));
+}
+
+ExitCode log_merge_report(const MergeReport& report) {
+  for (const auto* messages : {&report.left_out, &report.missing, &report.not_copied}) {
+    for (const Message& message : *messages) spdlog::warn("{}", one_line(text(message)));
+  }
+  return report.whole() ? ExitCode::ok : ExitCode::partial;
+}
+
+namespace {
+
+/// Interrupted runs have no checksum, so damage in them goes unnoticed.
+void log_interrupted_runs(const RunStore& store) {
+  for (const RunSummary& run : store.runs()) {
+    if (run.state != StoredRunState::interrupted) continue;
+    spdlog::warn("{}", format_text("{}: run {} was interrupted and has no checksum (continue it with --resume)",
+                                   printable(store.file().string()), run.id));
+  }
+}
+
+}  // namespace
+
+ExitCode log_skipped_rows(const RunStore& store, ExitCode code) {
+  log_interrupted_runs(store);
+  for (const Message& warning : store.warnings()) spdlog::warn("{}", printable(text(warning)));
+  const std::vector<InvalidRow> rows = store.invalid_rows();
+  const std::string file = printable(store.file().string());
+  if (rows.empty()) return code;
+  const std::string where = printable(text(rows.front().where));
+  const std::string why = printable(text(rows.front().why));
+  if (rows.size() == 1) {
+    spdlog::warn("{}", format_text("{} is damaged: {}: {}", file, where, why));
+  } else {
+    spdlog::warn("{}", format_text("{} is damaged in {} places, the first at {}: {} (`attnscope info` lists them)",
+                                   file, rows.size(), where, why));
+  }
+  return code == ExitCode::ok ? ExitCode::partial : code;
 }
 
 }  // namespace attnscope

@@ -4,13 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/command.h"
-#include "app/status_line.h"
+#include "app/devices.h"
+#include "app/output.h"
+#include "profiler/measure/simulated_device.h"
 #include "profiler/points/point_table.h"
 #include "storage/loaded_runs.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 
@@ -48,28 +53,17 @@ struct LoadedPoints : LoadedRuns {
 [[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {},
                                        bool keep_points = false);
 
-/// Measured points of files, each with its run; predictions are compared with them.
-class MeasuredPoints {
- public:
-  /// Loads the ok points of measured runs that match `filter` (point_query.h), each once. Throws CommandError if a file
-  /// has no measured point at all.
-  explicit MeasuredPoints(const std::vector<std::string>& files, const std::string& filter = {});
+/// Returns the newest ceilings of a GPU with that name in the file. Throws CommandError (usage) if there are none.
+[[nodiscard]] StoredCeilings load_rates(const std::filesystem::path&, const DeviceLimits&);
 
-  struct Point {
-    const PointRecord& record;
-    const RunSummary* run = nullptr;  ///< unique by uid
-    const std::string& device_uuid;   ///< UUID of the measuring device
-  };
-  [[nodiscard]] const std::vector<Point>& points() const { return points_; }
-  [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return loaded_.ceilings; }
-  /// Returns `partial` instead of `ok` if damaged rows were skipped.
-  [[nodiscard]] ExitCode exit_code_after_skips(ExitCode code) const {
-    return code == ExitCode::ok ? loaded_.code : code;
-  }
+/// Converts measured ceilings to the form that make_simulated_device() takes.
+[[nodiscard]] MeasuredCeilings measured_ceilings(const StoredCeilings&);
 
- private:
-  LoadedPoints loaded_;
-  std::vector<Point> points_;
-};
+/// Returns a sentence that names the source of the rates: GPU, UUID and time.
+[[nodiscard]] Message describe_rates(const StoredCeilings&, const DeviceLimits&);
+
+/// Replaces a simulated device by one that uses the measured rates in the file `ceilings`. Throws CommandError (usage)
+/// if the device is not simulated or the file has no rates of that GPU.
+void predict_with_ceilings(OpenedDevice&, std::string_view word, const std::string& ceilings);
 
 }  // namespace attnscope

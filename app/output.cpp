@@ -3,25 +3,29 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string_view>
 #include <utility>
 
+#include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/csv.h"
 #include "storage/exchange/export.h"
 
 namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string path_of(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : path_of(*parent) + "-" + command.get_name();
-}
 
 bool is_regular_or_missing(const fs::path& file) {
   std::error_code error;
@@ -40,6 +44,25 @@ FileKind kind_of(const Output& output) {
   return output.has_format("csv")    ? file_kind::csv
          : output.has_format("json") ? file_kind::json
                                      : file_kind::for_file_name({});
+}
+
+/// Display width in terminal columns. Characters from U+3000 (CJK) take two.
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0U) != 0x80U) width += byte >= 0xE3U ? 2 : 1;
+  }
+  return width;
+}
+
+/// All fields and knobs except algorithm and cache, which commands print themselves.
+std::vector<Field> column_fields(const Registry& registry) {
+  std::vector<Field> fields = fields_and_knobs(point_fields(), registry.knobs());
+  std::erase_if(fields, [](const Field& field) {
+    return field.role == FieldRole::algorithm || field.role == FieldRole::device_state;
+  });
+  return fields;
 }
 
 }  // namespace
@@ -68,6 +91,7 @@ void write_json(std::ostream& out, const nlohmann::ordered_json& document) {
 
 void Output::add_to(CLI::App& command, const Words& words, File file) {
   command_ = path_of(command);
+  std::ranges::replace(command_, ' ', '-');
   word_ = words.front();
   formats_ = words;
   const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
@@ -107,19 +131,14 @@ void Output::choose_format() {
   if (file_.empty() || suffix.empty() || !is_regular_or_missing(file_)) return;
   const std::string format = format_of_suffix(suffix, formats_);
   if (format == word_) return;
-  if (!format.empty() && !format_given_) {
-    word_ = format;
-    return;
-  }
-  static const Words known{".txt",  ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".xml",
-                           ".html", ".htm",  ".md",  ".pdf", ".png", ".svg",  ".xlsx"};
-  const bool of_another = !format.empty() || std::ranges::find(known, suffix) != known.end();
-  if (format_given_ && of_another)
+  if (format_given_ && !format.empty())
     throw CommandError(ExitCode::usage, "{}: the suffix does not match --format {} (rename the file of -o)", file_,
                        word_);
-  if (!format_given_ && suffix != ".attnscope")
+  if (format_given_ || (format.empty() && suffix == ".attnscope")) return;  // run() rejects files of measurements
+  if (format.empty())
     throw CommandError(ExitCode::usage, "{}: no format with this suffix; available: {} (choose one with --format)",
                        file_, fmt::join(formats_, ", "));
+  word_ = format;
 }
 
 ExitCode Output::run(const std::function<ExitCode()>& command) {
@@ -185,6 +204,146 @@ void Output::object(nlohmann::ordered_json fields, std::string_view document) {
                                {"version", json_version}};
   whole.update(fields);
   write_json(std::cout, whole);
+}
+
+std::string pad_to_width(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+analysis::Column number_column(std::string key) {
+  return {.key = std::move(key), .kind = analysis::ColumnKind::number};
+}
+
+std::vector<analysis::Column> columns_named(std::initializer_list<std::string_view> keys) {
+  std::vector<analysis::Column> columns;
+  for (const std::string_view key : keys) {
+    columns.push_back(key.starts_with('#') ? number_column(std::string(key.substr(1)))
+                                           : analysis::Column{.key = std::string(key)});
+  }
+  return columns;
+}
+
+void strip_byte_suffixes(std::vector<analysis::Column>& columns) {
+  constexpr std::string_view unit = "_bytes";
+  for (analysis::Column& column : columns) {
+    if (column.key.ends_with(unit)) column.title = column.key.substr(0, column.key.size() - unit.size());
+  }
+}
+
+analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows) {
+  analysis::Table table{.columns = std::move(columns), .rows = rows.size()};
+  const auto shared = std::make_shared<const TableRows>(std::move(rows));
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    analysis::Column& column = table.columns[i];
+    if (column.title.empty()) column.title = column.key;
+    column.cell = [shared, i](std::size_t row) { return analysis::Cell{.text = (*shared)[row][i]}; };
+  }
+  return table;
+}
+
+void print_aligned(const analysis::Table& table, std::ostream& out) {
+  TableRows lines(table.rows + 2);
+  std::vector<std::size_t> widths;
+  for (const analysis::Column& column : table.columns) {
+    std::size_t width = std::max<std::size_t>(width_of(column.title), 3);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+      lines[row + 2].push_back(printable(column.cell(row).text));
+      width = std::max(width, width_of(lines[row + 2].back()));
+    }
+    lines[0].push_back(column.title);
+    lines[1].emplace_back(width, '-');
+    widths.push_back(width);
+  }
+  for (const std::vector<std::string>& fields : lines) {
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool right = table.columns[i].kind == analysis::ColumnKind::number;
+      line += (i == 0 ? "" : "  ") + pad_to_width(fields[i], widths[i], right);
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out << line << '\n';
+  }
+}
+
+void print_csv(const analysis::Table& table, std::ostream& out) {
+  const auto print = [&](const auto& field) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << field(table.columns[i]);
+    out << '\n';
+  };
+  print([](const analysis::Column& column) { return quote_csv_field(column.key); });
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    print([row](const analysis::Column& column) {
+      std::string text = column.cell(row).text;
+      return column.kind == analysis::ColumnKind::number ? text : quote_csv_field(text);
+    });
+  }
+}
+
+nlohmann::ordered_json rows_of(const analysis::Table& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    nlohmann::ordered_json& object = rows.emplace_back(nlohmann::ordered_json::object());
+    for (const analysis::Column& column : table.columns) {
+      const std::string text = column.cell(row).text;
+      nlohmann::ordered_json& value = object[column.key];
+      if (text.empty()) continue;  // leaves null
+      if (column.kind == analysis::ColumnKind::number) {
+        value = nlohmann::ordered_json::parse(text);
+      } else {
+        value = text;
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<analysis::Column> point_columns(const Registry& registry) {
+  std::vector<analysis::Column> columns;
+  for (const Field& field : column_fields(registry)) {
+    const std::string key(field.name);
+    columns.push_back(field.is_number() ? number_column(key) : analysis::Column{.key = key});
+  }
+  return columns;
+}
+
+std::vector<std::string> point_cells(const PointSpec& point, const Registry& registry) {
+  std::vector<std::string> texts;
+  for (const Field& field : column_fields(registry)) texts.push_back(field_text(field, point));
+  return texts;
+}
+
+void drop_default_columns(analysis::Table& table, const Registry& registry) {
+  for (const Field& field : column_fields(registry)) {
+    const analysis::Column* const column = table.find(field.name);
+    if (column == nullptr || field.shown == FieldVisibility::always) continue;
+    bool silent = table.rows > 0;
+    for (std::size_t row = 0; silent && row < table.rows; ++row) silent = column->cell(row).text == field.fallback;
+    if (silent) table.drop(field.name);
+  }
+}
+
+StatusLine::StatusLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+void StatusLine::show(const std::string& text) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(50))) return;
+  last_ = now;
+  winsize size{};
+  const std::size_t width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79;
+  // A string has at most as many columns as bytes. Does not split a UTF-8 character.
+  std::size_t end = std::min(width, text.size());
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  fmt::print(stderr, "\r\033[K{}", text.substr(0, end));
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void StatusLine::clear() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  shown_ = false;
 }
 
 }  // namespace attnscope

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output format and destination of a command's result: --format, --csv, --json and -o.
+// Output of commands: its format and destination (--format, --csv, --json and -o), tables, and the status line.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <functional>
+#include <iosfwd>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,8 +15,9 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/table.h"
+#include "kernels/registry.h"
 #include "profiler/files/output_file.h"
+#include "profiler/metrics/point.h"
 #include "profiler/points/table.h"
 
 namespace attnscope {
@@ -79,5 +82,52 @@ void require_no_measurements(const std::string& file, const std::string& format)
 
 /// Writes one JSON document and a line break; replaces invalid UTF-8.
 void write_json(std::ostream&, const nlohmann::ordered_json&);
+
+using TableRows = std::vector<std::vector<std::string>>;
+
+/// Builds a table of strings; an empty string is a missing value. A column without a title uses its key.
+[[nodiscard]] analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows);
+[[nodiscard]] analysis::Column number_column(std::string key);
+/// Columns with these keys; "#" in front of a key marks a column of numbers.
+[[nodiscard]] std::vector<analysis::Column> columns_named(std::initializer_list<std::string_view> keys);
+
+/// Pads with spaces to a display width.
+[[nodiscard]] std::string pad_to_width(const std::string& text, std::size_t width, bool right);
+
+/// Drops "_bytes" from titles, for tables whose values contain their unit.
+void strip_byte_suffixes(std::vector<analysis::Column>& columns);
+
+void print_aligned(const analysis::Table&, std::ostream&);
+void print_csv(const analysis::Table&, std::ostream&);
+[[nodiscard]] nlohmann::ordered_json rows_of(const analysis::Table&);
+
+/// Columns for all fields and knobs of a point, except algorithm and cache.
+[[nodiscard]] std::vector<analysis::Column> point_columns(const Registry&);
+/// Cells of these columns for one point.
+[[nodiscard]] std::vector<std::string> point_cells(const PointSpec&, const Registry&);
+/// Removes columns that have the field's default in every row (pass fwd, dropout 0, ...).
+void drop_default_columns(analysis::Table&, const Registry&);
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+/// A line on a terminal that each update overwrites. Does nothing if stderr is not a terminal.
+class StatusLine {
+ public:
+  StatusLine();
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+  ~StatusLine() { clear(); }
+
+  void show(const std::string& text);
+  void clear();
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_;
+};
 
 }  // namespace attnscope

@@ -20,9 +20,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/status_line.h"
-#include "app/table.h"
-#include "profiler/plan/text.h"
+#include "app/output.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope {
@@ -200,20 +198,22 @@ std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {
 ExitCode run_with_json_lines(const std::function<ExitCode(Reporter&)>& work) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed stdin ends the work, not SIGPIPE
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
-  const auto end = [&](const char* state, ExitCode code, const Message& why) {
-    reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});
-  };
   try {
     const ExitCode code = work(*reporter);
-    end("complete", code, {});
+    reporter->report(DoneEvent{"complete", {}, 0, 0, static_cast<int>(code)});
     return code;
-  } catch (const CommandError& error) {
-    end(error.code() == ExitCode::partial ? "cancelled" : "failed", error.code(), error.message());
-    throw;
   } catch (const std::exception& error) {
-    end("failed", ExitCode::error, Message::verbatim(one_line(explain(error))));
+    report_failure(*reporter, error);
     throw;
   }
+}
+
+void report_failure(Reporter& reporter, const std::exception& error) {
+  if (reporter.is_done()) return;
+  const auto* known = dynamic_cast<const CommandError*>(&error);
+  const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
+  const Message why = known != nullptr ? known->message() : Message::verbatim(one_line(explain(error)));
+  reporter.report(DoneEvent{code == ExitCode::partial ? "cancelled" : "failed", why, 0, 0, static_cast<int>(code)});
 }
 
 }  // namespace attnscope

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -38,6 +38,24 @@ class Reporter {
   std::atomic<bool> has_reader_ = true;
 };
 
+/// Limits the rate of progress events to four a second, and measures elapsed time.
+class ProgressThrottle {
+ public:
+  /// Returns whether an event is due; always true for the last one.
+  [[nodiscard]] bool is_due(bool last) {
+    const Clock::time_point now = Clock::now();
+    if (!last && now - last_ < std::chrono::milliseconds(250)) return false;
+    last_ = now;
+    return true;
+  }
+  [[nodiscard]] double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_{};
+};
+
 /// Writes one JSON line per event and flushes it.
 std::unique_ptr<Reporter> make_jsonl_reporter();
 
@@ -50,5 +68,8 @@ std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);
 
 /// Runs `work` and reports its events as JSON lines; the last one is "done". Rethrows exceptions.
 ExitCode run_with_json_lines(const std::function<ExitCode(Reporter&)>& work);
+
+/// Reports "done" with the exception, unless it was reported.
+void report_failure(Reporter&, const std::exception&);
 
 }  // namespace attnscope

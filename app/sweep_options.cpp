@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "app/command.h"
 #include "app/user_kernels.h"
@@ -30,6 +31,10 @@ void require_algorithms(const std::vector<std::string>& names) {
   }
 }
 
+std::uint64_t new_order_seed() {
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U);
+}
+
 SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : default_preset_(std::move(default_preset)) {
   std::string preset_help = "Named sweep; see `attnscope help presets`";
   if (!default_preset_.empty()) preset_help += fmt::format(" (default without axes: {})", default_preset_);
@@ -45,11 +50,7 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
   command.add_option("--algorithms", algorithms_, "Algorithms, separated by commas (default: all of the sweep)")
       ->type_name("NAMES")
       ->delimiter(',');
-  command
-      .add_option("--cache-control", cache_control_,
-                  "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
-      ->check(CLI::IsMember({"all", "none"}))
-      ->capture_default_str();
+  add_cache_option(command, cache_control_);
 }
 
 std::string SweepOptions::preset() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace attnscope {
 [[nodiscard]] std::vector<Axis> parse_axes(const std::vector<std::string>& words);
 /// Throws CommandError (usage) for an unknown algorithm.
 void require_algorithms(const std::vector<std::string>& names);
+
+/// A new seed for each recording, so that recordings do not share the order of points.
+[[nodiscard]] std::uint64_t new_order_seed();
 
 class SweepOptions {
  public:

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "storage/run_store.h"

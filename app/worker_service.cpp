@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "app/devices.h"
-#include "app/line_reader.h"
+#include "app/interrupt.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/worker_loop.h"
@@ -55,14 +55,11 @@ class Lines {
 /// Queue of unanswered requests. A thread reads them, so that a cancel request reaches the measurement in progress.
 class Inbox {
  public:
-  Inbox(int in, Lines& lines, CancelToken& all) : lines_(lines), all_(all) {
-    reader_.emplace(
-        LineReader::Listener{
-            .on_line = [this](std::string_view line) { take(line); },
-            .on_long_line = [this] { refuse(make_message("the line is longer than {} bytes", max_line_length)); },
-            .on_end = [this] { end(); }},
-        max_line_length, in);
-  }
+  /// The end of the input, when the supervisor has exited, cancels `all`.
+  Inbox(int in, Lines& lines, CancelToken& all)
+      : lines_(lines),
+        all_(all),
+        reader_([this](std::string_view line) { take(line); }, [this] { all_.cancel(); }, in) {}
 
   /// Returns the next request and its cancel token; nullopt at the end of input.
   struct Asked {
@@ -72,20 +69,18 @@ class Inbox {
   std::optional<Asked> next() {
     std::unique_lock lock(mutex_);
     current_.reset();
-    // Polls, because a signal handler cannot notify the condition variable.
-    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
-    if (ended_ || all_.cancelled()) return std::nullopt;
+    // Polls, because a cancel does not notify the condition variable.
+    while (!all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
+    if (all_.cancelled()) return std::nullopt;
     current_ = std::move(requests_.front());
     requests_.pop_front();
     return current_;
   }
 
  private:
-  void refuse(Message why) { lines_.send(RefusedEvent{.request = {}, .id = {}, .reason = std::move(why)}); }
-
   void take(std::string_view line) {
     auto request = parse_worker_request(line);
-    if (!request) return refuse(request.error());
+    if (!request) return lines_.send(RefusedEvent{.request = {}, .id = {}, .reason = request.error()});
     const std::lock_guard lock(mutex_);
     if (request->request == "cancel") {
       if (current_ && current_->request.id == request->id) current_->cancel->cancel();
@@ -98,35 +93,19 @@ class Inbox {
     came_.notify_one();
   }
 
-  void end() {  // the supervisor has exited
-    all_.cancel();
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    came_.notify_one();
-  }
-
   Lines& lines_;
   CancelToken& all_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::deque<Asked> requests_;
   std::optional<Asked> current_;
-  bool ended_ = false;
-  std::optional<LineReader> reader_;  ///< last member: the thread uses the others
+  LineReader reader_;  ///< last member: the thread uses the others
 };
-
-/// Skips exit handlers: the driver's may wait for a kernel that never ends.
-[[noreturn]] void exit_after_device_loss() {
-  std::fflush(nullptr);
-  std::_Exit(static_cast<int>(ExitCode::partial));
-}
 
 /// Opens the device of the options. Throws CommandError.
 OpenedDevice open_requested_device(const WorkerOptions& options) {
   if (options.uuid.empty()) return open_device_in_process(options.device, !options.no_counters);
-  auto opened = open_device_by_uuid(options.uuid, !options.no_counters);
-  if (!opened) throw CommandError(ExitCode::error, Message::verbatim(opened.error()));
-  return std::move(opened).value();
+  return open_device_by_uuid(options.uuid, !options.no_counters);
 }
 
 }  // namespace
@@ -148,7 +127,7 @@ ExitCode serve_worker(const WorkerOptions& options, int in, int out, CancelToken
   while (auto asked = inbox.next()) {
     loop.answer(asked->request, *asked->cancel);
     // the supervisor starts a new worker for the remaining points
-    if (!opened.device->usable()) exit_after_device_loss();
+    if (!opened.device->usable()) leave(ExitCode::partial);
     if (lines.gone() || cancel.cancelled()) break;
   }
   return ExitCode::ok;
@@ -156,6 +135,22 @@ ExitCode serve_worker(const WorkerOptions& options, int in, int out, CancelToken
 
 void send_worker_failure(const CommandError& error, int out) {
   Lines(out).send(DoneEvent{.state = "failed", .reason = error.message(), .exit_code = static_cast<int>(error.code())});
+}
+
+Action add_worker(CLI::App& command) {
+  return [options = add_worker_options(command)] {
+    CancelToken& cancel = cancel_on_signals();
+    std::signal(SIGPIPE, SIG_IGN);
+    // Redirects stdout to stderr, so that output of libraries does not mix with the protocol.
+    const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    try {
+      return serve_worker(*options, STDIN_FILENO, out, cancel);
+    } catch (const CommandError& error) {
+      send_worker_failure(error, out);
+      throw;
+    }
+  };
 }
 
 }  // namespace attnscope

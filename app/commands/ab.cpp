@@ -19,12 +19,11 @@
 
 #include "app/command.h"
 #include "app/commands/collect.h"
-#include "app/comparison_output.h"
+#include "app/comparison.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "app/status_line.h"
-#include "app/table.h"
+#include "app/sweep_options.h"
 #include "app/user_kernels.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
@@ -68,66 +67,52 @@ struct AbOptions {
   [[nodiscard]] CacheState cache() const { return cache_control == "none" ? CacheState::warm : CacheState::cold; }
 };
 
-Axis axis_of(const std::string& word) {
-  Result<Axis, Message> axis = parse_axis(word, known_algorithms());
-  if (!axis) throw CommandError(ExitCode::usage, axis.error());
-  return std::move(axis).value();
-}
-
 /// Combines the axes of a side with the common axes; the side's take precedence.
 PointSpec point_of_side(const AbOptions& options, std::size_t side, const DeviceLimits& limits) {
-  std::vector<Axis> axes;
-  const auto add = [&](const std::string& word, std::size_t own) {
-    Axis axis = axis_of(word);
+  const std::vector<Axis> own = parse_axes(options.sides.at(side));
+  std::vector<Axis> axes = own;
+  for (Axis& axis : parse_axes(options.axes)) {
+    if (std::ranges::find(own, axis.name, &Axis::name) == own.end()) axes.push_back(std::move(axis));
+  }
+  for (const Axis& axis : axes) {
     if (axis.values.size() != 1)
-      throw CommandError(ExitCode::usage, "'{}' has several values: each side is one point (give one value)", word);
-    const auto end = axes.begin() + static_cast<std::ptrdiff_t>(own);
-    if (std::find_if(axes.begin(), end, [&](const Axis& each) { return each.name == axis.name; }) == end) {
-      axes.push_back(std::move(axis));
-    }
-  };
-  for (const std::string& word : options.sides.at(side)) add(word, 0);
-  const std::size_t own = axes.size();
-  for (const std::string& word : options.axes) add(word, own);
+      throw CommandError(ExitCode::usage, "{} has several values: each side is one point (give one value)", axis.name);
+  }
   Result<PointSpec, Message> point = make_point(axes, options.cache(), limits, known_algorithms());
   if (!point) throw CommandError(ExitCode::usage, point.error());
   return std::move(point).value();
 }
 
 SweepPlan plan_of_programs(const AbOptions& options, const DeviceLimits& limits) {
-  SweepRequest request{.preset = options.preset, .axes = {}, .algorithms = {}, .cache = options.cache()};
-  for (const std::string& word : options.axes) request.axes.push_back(axis_of(word));
+  const SweepRequest request{
+      .preset = options.preset, .axes = parse_axes(options.axes), .algorithms = {}, .cache = options.cache()};
   Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   return std::move(plan).value();
 }
 
 /// File of -o, or a temporary file that the destructor removes.
-class RoundsFile {
- public:
+struct RoundsFile {
   explicit RoundsFile(const std::string& named)
-      : path_(named.empty() ? fs::temp_directory_path() / fmt::format("attnscope-ab-{}.attnscope", ::getpid())
-                            : fs::path(named)),
-        temporary_(named.empty()) {
-    if (temporary_) remove();
+      : is_temporary(named.empty()),
+        path(is_temporary ? fs::temp_directory_path() / fmt::format("attnscope-ab-{}.attnscope", ::getpid())
+                          : fs::path(named)) {
+    remove();
   }
-  ~RoundsFile() {
-    if (temporary_) remove();
-  }
+  ~RoundsFile() { remove(); }
   RoundsFile(const RoundsFile&) = delete;
   RoundsFile& operator=(const RoundsFile&) = delete;
 
-  [[nodiscard]] const fs::path& path() const { return path_; }
-  [[nodiscard]] bool kept() const { return !temporary_; }
+  bool is_temporary;
+  fs::path path;
 
  private:
   void remove() const {
     std::error_code ignored;
-    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path_.string() + ending, ignored);
+    for (const char* ending : {"", "-wal", "-shm"}) {
+      if (is_temporary) fs::remove(path.string() + ending, ignored);
+    }
   }
-
-  fs::path path_;
-  bool temporary_;
 };
 
 /// Current worker process of each program.
@@ -232,8 +217,7 @@ class Rounds {
     const SweepPlan plan = plan_of_programs(options_, programs.of(0).info().limits);
     plan_.sides = {plan.points, plan.points};
     plan_.min_rounds = min_process_rounds;
-    set_rounds(programs.of(0),
-               static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U));
+    set_rounds(programs.of(0), new_order_seed());
     plan_.placement = plan_.rounds.seed + 1;
     for (const std::size_t side : {0U, 1U}) {
       RunHeader header = run_header(programs.of(side), plan, side == 0 ? base_program_preset : other_program_preset);
@@ -246,8 +230,8 @@ class Rounds {
     hooks_.begin_round = [&](int round) {
       try {
         if (round > 0) programs.start();
-      } catch (const CommandError&) {
-        if (cancel_.cancelled()) return false;  // stopped by the cancel while starting
+      } catch (const CommandError& error) {
+        if (error.code() == ExitCode::partial) return false;  // cancelled while starting
         throw;
       }
       return true;
@@ -264,21 +248,32 @@ class Rounds {
     return outcome;
   }
 
-  [[nodiscard]] const std::vector<std::size_t>& looks() const { return plan_.looks; }
-  [[nodiscard]] const std::vector<std::int64_t>& runs() const { return runs_; }
-  /// FILE:RUN of each run.
-  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
-  [[nodiscard]] std::string file() const { return store_.file().string(); }
-  void print(const InterleavedOutcome& outcome, Output& out) const {
+  /// Prints what was measured and how, the comparison, and where the rounds are stored.
+  void print(const InterleavedOutcome& outcome, const Message& device, std::string_view how, Output& out) const {
+    out.line(format_text("Device: {}", device));
+    out.line(
+        plan_.rounds.count == 1
+            ? "Simulated, not measured: one round."
+            : format_text("Each round {}, {} samples each. Interim analyses after {} rounds share the 5% error rate.",
+                          how, options_.samples, fmt::join(plan_.looks, ", ")));
+    out.blank_line();
     ComparedSides sides = compared();
     if (sides.halves) sides.base_name = "baseline";
     attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);
     if (outcome.timed_out)
       out.line(format_text("Time limit of {} s reached with undecided points (increase --timeout).",
                            options_.timeout_seconds));
+    if (options_.output.empty()) return;
+    const std::string base = shell_quoted(words_[0]);
+    out.line(words_.size() == 1
+                 ? format_text("Stored as run {} in {}; `attnscope compare {}` prints this comparison again.", runs_[0],
+                               file(), base)
+                 : format_text("Stored in {}; `attnscope compare {} --candidate {}` prints this comparison again.",
+                               file(), base, shell_quoted(words_[1])));
   }
 
  private:
+  [[nodiscard]] std::string file() const { return store_.file().string(); }
   /// Prints a row of the table of interim analyses to stderr.
   void print_progress(const ComparisonView& view) {
     if (!options_.result.is_text_output()) return;
@@ -344,25 +339,12 @@ ExitCode ab_of_programs(AbOptions& options) {
   if (options.rounds < min_process_rounds)
     throw CommandError(ExitCode::usage, "--rounds must be at least {} with --baseline-program", min_process_rounds);
   Programs programs(options, cancel);
-  const std::string device = programs.of(0).info().limits.name;
-  const bool simulated = programs.of(0).info().simulated;
-  const std::array builds{programs.build(0), programs.build(1)};
+  const Message measured = make_message("{}\nBaseline {}, candidate {}", programs.of(0).info().limits.name,
+                                        programs.build(0), programs.build(1));
   Rounds rounds(options, options.output, cancel);
   const InterleavedOutcome outcome = rounds.of_programs(programs);
-  if (outcome.rounds > 0) {  // no round if cancelled during the first
-    Output& out = options.result;
-    out.line(format_text("Device: {}", Message::verbatim(device)));
-    out.line(format_text("Baseline {}, candidate {}", builds[0], builds[1]));
-    out.line(text(simulated
-                      ? "Simulated, not measured: one round."
-                      : make_message("Each round restarts both programs and measures all points in shuffled order, {} "
-                                     "samples each. Interim analyses after {} rounds share the 5% error rate.",
-                                     options.samples, fmt::join(rounds.looks(), ", "))));
-    out.blank_line();
-    rounds.print(outcome, out);
-    out.line(format_text("Stored in {}; `attnscope compare {} --candidate {}` prints this comparison again.",
-                         rounds.file(), shell_quoted(rounds.words()[0]), shell_quoted(rounds.words()[1])));
-  }
+  if (outcome.rounds > 0)  // no round if cancelled during the first
+    rounds.print(outcome, measured, "restarts both programs and measures all points in shuffled order", options.result);
   return outcome.failed || cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
@@ -401,23 +383,10 @@ ExitCode ab(AbOptions& options) {
     throw CommandError(ExitCode::usage, "baseline and candidate are both {} (give them different axes or kernels)",
                        describe(points[0]));
   const RoundsFile file(options.output);
-  Rounds rounds(options, file.path(), cancel);
+  Rounds rounds(options, file.path, cancel);
   const InterleavedOutcome outcome = rounds.of_points(opened, points);
   if (outcome.rounds == 0) return ExitCode::partial;  // cancelled during the first round
-  Output& out = options.result;
-  out.line(format_text("Device: {}", opened.announcement));
-  out.line(
-      opened.device->info().simulated
-          ? "Simulated, not measured: one round."
-          : format_text("Each round measures both points in random order, {} samples each. Interim analyses after {} "
-                        "rounds share the 5% error rate.",
-                        options.samples, fmt::join(rounds.looks(), ", ")));
-  out.blank_line();
-  rounds.print(outcome, out);
-  if (file.kept()) {
-    out.line(format_text("Stored as run {} in {}; `attnscope compare {}` prints this comparison again.",
-                         rounds.runs()[0], file.path().string(), shell_quoted(rounds.words()[0])));
-  }
+  rounds.print(outcome, opened.announcement, "measures both points in random order", options.result);
   return cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
@@ -462,23 +431,12 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       .add_option("-o,--output", options->output, "Store the rounds in this .attnscope file, for `attnscope compare`")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
-  command.add_option("--rounds", options->rounds, "Maximum rounds; stops earlier when the verdict is clear")
-      ->check(CLI::Range(3, 100'000))
-      ->capture_default_str();
-  command.add_option("--samples", options->samples, "Timing samples per point and round")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  command.add_option("--timeout", options->timeout_seconds, "Total time limit in seconds")
-      ->check(number_in_range(0.001, 86400.0))
-      ->capture_default_str();
-  command.add_option("--margin", options->margin_percent, "Smallest change in percent that counts")
-      ->check(number_in_range(0.01, 50))
-      ->capture_default_str();
-  command
-      .add_option("--cache-control", options->cache_control,
-                  "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
-      ->check(CLI::IsMember({"all", "none"}))
-      ->capture_default_str();
+  add_number_option(command, "--rounds", options->rounds, 3, 100'000,
+                    "Maximum rounds; stops earlier when the verdict is clear");
+  add_number_option(command, "--samples", options->samples, 1, 10'000, "Timing samples per point and round");
+  add_number_option(command, "--timeout", options->timeout_seconds, 0.001, 86'400, "Total time limit in seconds");
+  add_number_option(command, "--margin", options->margin_percent, 0.01, 50, "Smallest change in percent that counts");
+  add_cache_option(command, options->cache_control);
   command.add_flag("--no-verify", options->no_verify,
                    "Skip the comparison with the float64 reference in the first round");
   options->result.add_to(command, Output::tables, Output::File::no);

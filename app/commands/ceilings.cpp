@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,7 +17,6 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/reporter.h"
-#include "app/status_line.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "profiler/roofline/ceiling_table.h"
@@ -61,17 +59,13 @@ void print_remarks(const std::vector<Message>& remarks, Output& out, Reporter* r
 
 /// Reports progress to a reporter (4 times a second and at the end), or on the status line.
 CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
-  using Steady = std::chrono::steady_clock;
   if (reporter == nullptr) {
     return [&line](std::size_t done, std::size_t total) {
       line.show(format_text("Measuring ceilings: {}%", 100 * done / total));
     };
   }
-  return [reporter, begin = Steady::now(), last = Steady::time_point()](std::size_t done, std::size_t total) mutable {
-    const auto now = Steady::now();
-    if (done < total && now - last < std::chrono::milliseconds(250)) return;
-    last = now;
-    reporter->report(ProgressEvent{done, total, std::chrono::duration<double>(now - begin).count(), -1});
+  return [reporter, pace = ProgressThrottle()](std::size_t done, std::size_t total) mutable {
+    if (pace.is_due(done >= total)) reporter->report(ProgressEvent{done, total, pace.elapsed_s(), -1});
   };
 }
 
@@ -187,9 +181,7 @@ Action add_ceilings(CLI::App& command) {
           .add_option("-o,--output", options->kept_in,
                       "Add the measured ceilings to this .attnscope file; with FILE, output file of the result")
           ->type_name("FILE");
-  CLI::Option* rounds = command.add_option("--rounds", options->measure.rounds, "Samples per ceiling")
-                            ->check(CLI::Range(1, 1000))
-                            ->capture_default_str();
+  CLI::Option* rounds = add_number_option(command, "--rounds", options->measure.rounds, 1, 1000, "Samples per ceiling");
   CLI::Option* jsonl =
       command
           .add_flag("--jsonl", options->jsonl,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -11,68 +10,67 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/commands/unfinished_run.h"
+#include "app/devices.h"
 #include "app/output.h"
 #include "app/reporter.h"
 #include "app/sweep_options.h"
-#include "app/workers.h"
 #include "profiler/measure/device.h"
 #include "storage/recording.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
 
-/// Points of the sweep and number of rounds.
-struct PlanOptions {
-  explicit PlanOptions(CLI::App& command) : sweep(command, "quick") {}
-
-  SweepOptions sweep;
-  std::string shard;       ///< "K/N", see parse_shard(); empty: the whole plan
-  std::string collection;  ///< distinguishes repeated recordings of one sharded plan
-  int rounds = 1;
-};
-
-struct Measurement {
-  MeasureOptions options;
-  std::vector<std::string> metrics;  ///< --metrics
-  bool why = false;
-  bool require_counters = false;
-
-  [[nodiscard]] bool requires_any_counters() const { return require_counters || why || !metrics.empty(); }
-};
-
-struct Destination {
-  std::string file;  ///< -o; empty: a default file
-  bool resume = false;
-  Output result;
-};
-
 struct CollectOptions {
-  CollectOptions(CLI::App& command, Arguments given) : arguments(given), plan(command) {}
+  CollectOptions(CLI::App& command, Arguments given) : arguments(given), sweep(command, "quick") {}
 
   Arguments arguments;
-  std::string device;    ///< --device
-  std::string ceilings;  ///< --ceilings
-  PlanOptions plan;
-  Measurement measure;
-  Destination to;
+  std::string device;
+  std::string ceilings;
+  SweepOptions sweep;
+  std::string shard;      ///< "K/N", see parse_shard(); empty: the whole plan
+  std::string recording;  ///< distinguishes repeated recordings of one sharded plan
+  int rounds = 1;
+  MeasureOptions measure;
+  double timeout_seconds = 15;
+  std::vector<std::string> metrics;
+  bool utilization = false;
+  bool require_counters = false;
+  bool no_verify = false;
+  bool no_counters = false;
+  std::string file;  ///< -o; empty: a default file
+  bool resume = false;
+  bool dry_run = false;
+  bool jsonl = false;
+  bool serve = false;
+  bool quiet = false;
+  Output result;
+
+  [[nodiscard]] bool requires_any_counters() const { return require_counters || utilization || !metrics.empty(); }
 };
+
+struct UnfinishedRun {
+  std::filesystem::path file;
+  RunSummary run;
+};
+/// Reports that the device of the run cannot be used, and throws CommandError (partial) with the command that continues
+/// it.
+[[noreturn]] void fail_interrupted(const UnfinishedRun&, const std::string& why, Reporter&);
 
 /// Returns the counters of --metrics that are not collected by default; accepts our names and Nsight Compute's.
 [[nodiscard]] std::vector<std::string> extra_counters(const std::vector<std::string>& names);
 
 /// Adds the counters of --utilization. Throws CommandError if the device does not have one of the metrics.
-void resolve_counters(Measurement& measure, const Device& device, Reporter& reporter);
+void resolve_counters(CollectOptions& options, const Device& device, Reporter& reporter);
 
 /// Returns "available" or the reason why not.
-[[nodiscard]] std::string counters_text(const Device&, const Measurement&);
+[[nodiscard]] std::string counters_text(const Device&, const CollectOptions&);
 
 /// Header of the run, without preset and plan.
 [[nodiscard]] RunHeader run_header(const CollectOptions&, const OpenedDevice&);
 
 /// Returns the file of -o; with --resume and without -o, the preset's newest file that has a run of this plan on one of
 /// these devices (UUIDs); else a new file.
-[[nodiscard]] std::filesystem::path choose_run_file(const Destination&, const RunHeader&,
+[[nodiscard]] std::filesystem::path choose_run_file(const CollectOptions&, const RunHeader&,
                                                     const std::vector<std::string>& devices);
 
 /// Returns a callback that logs that the file is locked and waits until it is unlocked or the user cancels.
@@ -80,7 +78,7 @@ void resolve_counters(Measurement& measure, const Device& device, Reporter& repo
                                                           const CancelToken&);
 
 /// Exit code of a finished run, from the dispositions of its points.
-[[nodiscard]] ExitCode exit_code_of_run(const RunStore&, std::int64_t run, const Measurement&);
+[[nodiscard]] ExitCode exit_code_of_run(const RunStore&, std::int64_t run, const CollectOptions&);
 
 /// Reports the last event, with the run's counts.
 void report_done(const RunStore&, std::int64_t run, const std::string& state, const Message& reason, ExitCode,
@@ -91,19 +89,6 @@ void report_done(const RunStore&, std::int64_t run, const std::string& state, co
 
 /// Throws CommandError if the user has cancelled before the first measurement.
 void throw_if_cancelled(const CancelToken& cancel, Reporter& reporter);
-
-/// Limits the rate of progress events, and measures elapsed time.
-class ProgressThrottle {
- public:
-  /// Returns whether an event is due; always true for the last one.
-  [[nodiscard]] bool is_due(bool last);
-  [[nodiscard]] double elapsed_s() const;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_{};
-};
 
 /// Runs a plan on one or several workers. `stopped`: the run to continue, if --resume found one.
 ExitCode collect_plan(const CollectOptions&, std::vector<NamedWorker> workers, PlannedRun planned,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures one planned run on open workers and returns the exit code.
+// Selects the counters of a sweep, measures one planned run on open workers, and returns the exit code.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,105 @@
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
+#include "profiler/plan/text.h"
 #include "profiler/worker/progress.h"
 #include "profiler/worker/supervisor.h"
 #include "storage/exchange/export.h"
 
 namespace attnscope {
 
-ExitCode exit_code_of_run(const RunStore& store, std::int64_t run, const Measurement& measure) {
+std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
+  std::vector<std::string> extra;
+  for (const std::string& name : names) {
+    const auto is_named = [&](const Metric& metric) {
+      return !metric.counter.empty() && (metric.key == name || metric.counter == name);
+    };
+    const auto table = metrics_table();
+    const auto known = std::find_if(table.begin(), table.end(), is_named);
+    if (known != table.end() && known->collected_by_default) continue;
+    const std::string counter = known != table.end() ? std::string(known->counter) : name;
+    if (std::find(extra.begin(), extra.end(), counter) == extra.end()) extra.push_back(counter);
+  }
+  return extra;
+}
+
+namespace {
+
+void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
+  const auto unknown = device.unknown_metrics(names);
+  if (unknown.empty()) return;
+  const auto lacking = std::find_if(unknown.begin(), unknown.end(), [](const auto& name) { return name.near.empty(); });
+  if (device.info().simulated && lacking != unknown.end()) {  // a real GPU may have these counters
+    std::vector<std::string> simulated;
+    for (const Metric& metric : metrics_table()) {
+      const std::string counter(metric.counter);
+      if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
+    }
+    throw CommandError(ExitCode::no_counters, "the simulated {} has no counter {}; available: {}",
+                       device.info().limits.name, lacking->name, fmt::join(simulated, ", "));
+  }
+  Message all;
+  for (const auto& metric : unknown) {
+    Message one = make_message("unknown metric {}", metric.name);
+    if (std::ranges::find(metric.near, metric.name) != metric.near.end()) {
+      one = make_message("this GPU does not support metric {}, although CUPTI lists it for its architecture",
+                         metric.name);
+    } else if (!metric.near.empty()) {
+      one = make_message("unknown metric {}; did you mean {}?", metric.name, join_or(metric.near));
+    }
+    all = all.empty() ? one : make_message("{}; {}", all, one);
+  }
+  throw CommandError(ExitCode::usage, all);
+}
+
+/// Returns the counters of --utilization that the device supports; logs those that it does not.
+std::vector<std::string> utilization_counters(const Device& device, Reporter& reporter) {
+  if (device.info().simulated) {
+    throw CommandError(ExitCode::no_counters,
+                       "--utilization requires a GPU, and the {} is simulated (set --device or omit --utilization)",
+                       device.info().limits.name);
+  }
+  std::vector<std::string> counters;
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why != CounterGroup::none && !metric.counter.empty()) counters.emplace_back(metric.counter);
+  }
+  std::vector<std::string> lacking;
+  for (const Device::UnknownMetric& unknown : device.unknown_metrics(counters)) {
+    lacking.emplace_back(find_counter(unknown.name)->key);
+    std::erase(counters, unknown.name);
+  }
+  if (!lacking.empty()) {
+    reporter.report(LogEvent{
+        "warning", format_text("--utilization: metrics that this GPU does not support: {}", fmt::join(lacking, ", "))});
+  }
+  return counters;
+}
+
+}  // namespace
+
+std::string counters_text(const Device& device, const CollectOptions& options) {
+  if (!options.measure.counters) return "not requested";
+  const CounterAvailability counters = device.counters();
+  if (counters.state == CounterState::available) return "available";
+  return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
+}
+
+void resolve_counters(CollectOptions& options, const Device& device, Reporter& reporter) {
+  require_known_metrics(device, options.measure.extra_metrics);
+  if (options.utilization) {
+    for (std::string& counter : utilization_counters(device, reporter)) {
+      if (std::ranges::find(options.measure.extra_metrics, counter) == options.measure.extra_metrics.end()) {
+        options.measure.extra_metrics.push_back(std::move(counter));
+      }
+    }
+  }
+  if (options.requires_any_counters() && device.counters().state != CounterState::available) {
+    const CounterAvailability counters = device.counters();
+    throw CommandError(ExitCode::no_counters, "counters are not available: {} {}", counters.reason, counters.fix);
+  }
+}
+
+ExitCode exit_code_of_run(const RunStore& store, std::int64_t run, const CollectOptions& options) {
   ExitCode code = ExitCode::ok;
   for (const StoredPoint& point : store.points({{run}})) {
     switch (point.record.disposition) {
@@ -29,7 +121,7 @@ ExitCode exit_code_of_run(const RunStore& store, std::int64_t run, const Measure
       case Disposition::out_of_memory:
         break;  // does not affect the exit code: expected in a sweep
       case Disposition::no_counters:
-        if (measure.requires_any_counters()) return ExitCode::no_counters;
+        if (options.requires_any_counters()) return ExitCode::no_counters;
         break;
       case Disposition::incorrect:
       case Disposition::compile_error:
@@ -72,17 +164,6 @@ ExitCode finish_lost_run(RunStore& store, std::int64_t run, int losses, const st
   store.finish_run(run, StoredRunState::interrupted);
   const std::vector<RunSummary> runs = store.runs();
   fail_interrupted({store.file(), *std::ranges::find(runs, run, &RunSummary::id)}, why, reporter);
-}
-
-bool ProgressThrottle::is_due(bool last) {
-  const Clock::time_point now = Clock::now();
-  if (!last && now - last_ < std::chrono::milliseconds(250)) return false;
-  last_ = now;
-  return true;
-}
-
-double ProgressThrottle::elapsed_s() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
 PlanEvent plan_event(const PlannedRun& planned) {
@@ -149,7 +230,7 @@ class Collection {
              Reporter& reporter, CancelToken& cancel)
       : options_(options),
         max_memory_(max_memory(planned, planned.header.device.limits, cancel, reporter)),
-        counters_(counters_text(*workers.front().opened.device, options.measure)),
+        counters_(counters_text(*workers.front().opened.device, options)),
         reporter_(reporter),
         cancel_(cancel),
         store_(std::move(store)),
@@ -162,13 +243,13 @@ class Collection {
     for (NamedWorker& worker : workers) {
       words_.push_back(worker.word);
       uuids_.push_back(worker.opened.device->info().uuid);
-      workers_.push_back(make_restartable(std::move(worker), options.measure.options.counters,
-                                          [this](const Message& why) { warn(why); }));
+      workers_.push_back(
+          make_restartable(std::move(worker), options.measure.counters, [this](const Message& why) { warn(why); }));
     }
   }
 
   ExitCode run() {
-    if (options_.to.resume && !recording_.resumed())
+    if (options_.resume && !recording_.resumed())
       reporter_.report(LogEvent{"info", "no unfinished run of this plan; starting a new run"});
     event_.database = store_.file().string();
     event_.run_id = recording_.run();
@@ -183,7 +264,7 @@ class Collection {
     }
     SupervisorOutcome outcome;
     try {
-      outcome = supervise(workers_, supervised(), options_.measure.options, recording_, observer(), cancel_);
+      outcome = supervise(workers_, supervised(), options_.measure, recording_, observer(), cancel_);
       workers_.clear();
       return finish(outcome);
     } catch (const CommandError&) {
@@ -203,8 +284,8 @@ class Collection {
     return infos;
   }
   Recording::Options recording_options() {
-    return {.resume = options_.to.resume,
-            .keep_sources = options_.measure.options.keep_sources,
+    return {.resume = options_.resume,
+            .keep_sources = options_.measure.keep_sources,
             .warn = [this](const Message& why) { warn(why); },
             .on_stored = [this](std::size_t worker, std::size_t place, int round, std::int64_t id,
                                 const PointRecord& record) { kept(worker, place, round, id, record); }};
@@ -287,7 +368,7 @@ class Collection {
   ExitCode finish(const SupervisorOutcome& outcome) {
     if (outcome.complete) {
       store_.finish_run(recording_.run(), StoredRunState::complete);
-      const ExitCode code = exit_code_of_run(store_, recording_.run(), options_.measure);
+      const ExitCode code = exit_code_of_run(store_, recording_.run(), options_);
       if (code == ExitCode::ok && recording_.total() > 0) {
         if (const Message why = unmeasured_reason(); !why.empty()) return done("complete", why, ExitCode::partial);
       }
@@ -300,7 +381,7 @@ class Collection {
     if (!several()) {
       const ExitCode code =
           finish_lost_run(store_, recording_.run(), outcome.losses, outcome.give_up_reason, reporter_);
-      print_result(store_, recording_.run(), options_.to.result);
+      print_result(store_, recording_.run(), options_.result);
       return log_skipped_rows(store_, code);
     }
     store_.finish_run(recording_.run(), StoredRunState::failed);
@@ -323,7 +404,7 @@ class Collection {
 
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
     report_done(store_, recording_.run(), state, reason, code, reporter_);
-    print_result(store_, recording_.run(), options_.to.result);
+    print_result(store_, recording_.run(), options_.result);
     return log_skipped_rows(store_, code);
   }
 
@@ -351,9 +432,9 @@ ExitCode collect_plan(const CollectOptions& options, std::vector<NamedWorker> wo
   std::vector<std::string> uuids;
   uuids.reserve(workers.size());
   for (const NamedWorker& worker : workers) uuids.push_back(worker.opened.device->info().uuid);
-  const std::filesystem::path file = stopped ? stopped->file : choose_run_file(options.to, planned.header, uuids);
+  const std::filesystem::path file = stopped ? stopped->file : choose_run_file(options, planned.header, uuids);
   RunStore store = RunStore::open(file, RunStore::Mode::collect, make_lock_callback(file, reporter, cancel));
-  if (const Message conflict = shard_conflict(store, planned.header, options.to.resume); !conflict.empty()) {
+  if (const Message conflict = shard_conflict(store, planned.header, options.resume); !conflict.empty()) {
     throw CommandError(ExitCode::usage, conflict);
   }
   return Collection(options, std::move(workers), std::move(planned), std::move(store), reporter, cancel).run();

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/compared_sides.h"
-#include "app/comparison_output.h"
+#include "app/comparison.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/user_kernels.h"

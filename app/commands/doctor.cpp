@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -16,12 +14,11 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/run_files.h"
-#include "app/status_line.h"
 #include "app/sweep_options.h"
-#include "app/workers.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
@@ -36,23 +33,16 @@
 namespace attnscope {
 namespace {
 
-struct NoiseOptions {
-  explicit NoiseOptions(CLI::App& command) : sweep(command, "quick") {}
-
-  SweepOptions sweep;
-  std::string device;
-  std::string output;
-  int recordings = 6;
-  int rounds = 10;
-};
-
 struct DoctorOptions {
-  explicit DoctorOptions(CLI::App& command) : measured(command) {}
+  explicit DoctorOptions(CLI::App& command) : sweep(command, "quick") {}
 
-  bool noise = false;
-  NoiseOptions measured;
   int device = 0;
   bool strict = false;
+  bool noise = false;
+  SweepOptions sweep;  ///< --noise: points, recordings, and rounds of each
+  int recordings = 6;
+  int rounds = 10;
+  std::string file;
   Output output;
 };
 
@@ -77,23 +67,20 @@ void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   });
 }
 
-/// Called with the number of points done and planned.
-using Progress = std::function<void(std::size_t done, std::size_t total)>;
-
 /// Measures the sweep once; nullopt if cancelled, because the noise floor needs complete recordings.
-std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth,
-                                          const Progress& progress, const CancelToken& cancel) {
+std::optional<RecordedRounds> record_once(Device& device, const DoctorOptions& options, int nth, StatusLine& line,
+                                          const CancelToken& cancel) {
   const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
   MeasureOptions measure;
   measure.counters = false;
   measure.verify = nth == 0;
-  const auto seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  const SweepRounds rounds{.count = options.rounds, .seed = seed % (1ULL << 53U)};
+  const SweepRounds rounds{.count = options.rounds, .seed = new_order_seed()};
   RecordedRounds recorded;
+  const std::size_t total = plan.points.size() * static_cast<std::size_t>(options.rounds);
   RunObserver observer;
   observer.on_point = [&, done = std::size_t{0}](std::size_t, const PointRecord& record) mutable {
     add_rounds(record, recorded);
-    progress(++done, plan.points.size() * static_cast<std::size_t>(options.rounds));
+    line.show(format_text("Recording {}/{}: {}%", nth + 1, options.recordings, 100 * ++done / total));
   };
   device.prepare(plan.points, cancel, {});
   const RunOutcome outcome = run_sweep(plan, device, measure, rounds, {}, observer, cancel);
@@ -102,17 +89,14 @@ std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& op
   return recorded;
 }
 
-Recordings measured(const NoiseOptions& options) {
+Recordings measured(const DoctorOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   Recordings recordings;
   StatusLine line;
   for (int nth = 0; nth < options.recordings; ++nth) {
-    const Progress progress = [&](std::size_t done, std::size_t total) {
-      line.show(format_text("Recording {}/{}: {}%", nth + 1, options.recordings, 100 * done / total));
-    };
     std::unique_ptr<Device> device;
     try {
-      device = open_child_device(executable_path, options.device, cancel);
+      device = open_child_device(executable_path, fmt::to_string(options.device), cancel);
     } catch (const CommandError& error) {
       if (error.code() != ExitCode::partial) throw;
       break;
@@ -121,16 +105,12 @@ Recordings measured(const NoiseOptions& options) {
       throw CommandError(ExitCode::usage, "simulated devices have no noise: all recordings are equal (set --device)");
     recordings.device = device->info();
     recordings.environment = device->environment();
-    std::optional<RecordedRounds> whole = record_once(*device, options, nth, progress, cancel);
+    std::optional<RecordedRounds> whole = record_once(*device, options, nth, line, cancel);
     if (!whole) break;
     recordings.all.push_back(std::move(*whole));
   }
   line.clear();
   return recordings;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.2g}", 100 * share);
 }
 
 void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
@@ -146,15 +126,16 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
       "percentile {}%.",
       noise.recordings, noise.rounds, grouped(noise.points.size()), recordings.device.limits.name,
       recordings.environment.driver_version, one_clock ? "times normalized to one SM clock" : "times as measured",
-      percent(spreads[spreads.size() / 2]), percent(spreads[spreads.size() * 95 / 100]));
+      fmt::format("{:.2g}", 100 * spreads[spreads.size() / 2]),
+      fmt::format("{:.2g}", 100 * spreads[spreads.size() * 95 / 100]));
   std::cout << text(found) << '\n';
 }
 
 /// If cancelled, keeps complete recordings if there are at least two, and throws CommandError (partial).
-ExitCode measure_noise(const NoiseOptions& options) {
+ExitCode measure_noise(const DoctorOptions& options) {
   // Opens the file before measuring, in case it cannot be written.
   std::optional<RunStore> store;
-  if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
+  if (!options.file.empty()) store = RunStore::open(options.file, RunStore::Mode::collect);
   const Recordings recordings = measured(options);
   const bool cut_short = recordings.all.size() < static_cast<std::size_t>(options.recordings);
   if (cut_short && recordings.all.size() < 2)
@@ -191,10 +172,7 @@ DoctorCheck runs_check() {
 }
 
 ExitCode doctor(DoctorOptions& options) {
-  if (options.noise) {
-    options.measured.device = fmt::to_string(options.device);
-    return measure_noise(options.measured);
-  }
+  if (options.noise) return measure_noise(options);
   std::vector<DoctorCheck> checks = check_gpu(options.device);
   checks.push_back(runs_check());
   Output& out = options.output;
@@ -222,17 +200,12 @@ Action add_doctor(CLI::App& command) {
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
       "Measure the noise floor: repeated recordings of one build in separate processes, some minutes; used by compare");
-  NoiseOptions& measured = options->measured;
   command
-      .add_option("-o,--output", measured.output,
+      .add_option("-o,--output", options->file,
                   "Output file; with --noise, an .attnscope file to which the noise floor is added")
       ->type_name("FILE");
-  command.add_option("--recordings", measured.recordings, "Recordings for --noise")
-      ->check(CLI::Range(4, 100))
-      ->capture_default_str();
-  command.add_option("--rounds", measured.rounds, "Rounds per recording for --noise")
-      ->check(CLI::Range(3, 1000))
-      ->capture_default_str();
+  add_number_option(command, "--recordings", options->recordings, 4, 100, "Recordings for --noise");
+  add_number_option(command, "--rounds", options->rounds, 3, 1000, "Rounds per recording for --noise");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {
     command.get_option(name)->needs(noise);
   }
@@ -240,9 +213,9 @@ Action add_doctor(CLI::App& command) {
   options->output.exclude_option(noise);
   return [options] {
     if (options->noise) {
-      require_measurement_name(options->measured.output);
+      require_measurement_name(options->file);
     } else {
-      options->output.set_file(options->measured.output);
+      options->output.set_file(options->file);
     }
     return options->output.run([&] { return doctor(*options); });
   };

@@ -14,7 +14,6 @@
 #include "kernels/registry.h"
 #include "profiler/plan/axes.h"
 #include "profiler/plan/presets.h"
-#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
@@ -80,22 +79,17 @@ ExitCode print_topics() {
   return ExitCode::ok;
 }
 
-std::vector<std::string> topics() {
-  std::vector<std::string> topics;
-  for (const Document& document : originals()) topics.emplace_back(topic_of(document));
-  topics.emplace_back(axes_topic);
-  topics.emplace_back(presets_topic);
-  return topics;
-}
-
 ExitCode print_document(const std::string& topic) {
   if (topic == axes_topic) return print_axes();
   if (topic == presets_topic) return print_presets();
   const std::vector<Document> all = originals();
   const auto found = std::ranges::find(all, topic, topic_of);
   if (found == all.end()) {
+    std::vector<std::string> known;
+    for (const Document& document : all) known.emplace_back(topic_of(document));
+    known.insert(known.end(), {std::string(axes_topic), std::string(presets_topic)});
     throw CommandError(ExitCode::usage, "{} (for a command's options: `attnscope COMMAND --help`)",
-                       unknown_name_message("topic", topic, topics()));
+                       unknown_name_message("topic", topic, known));
   }
   std::cout << body_of(*found);
   return ExitCode::ok;

@@ -121,18 +121,14 @@ std::string planned(const RunSummary& run) {
 /// Prints which measured data each simulation uses, and why no GPU was measured.
 void print_simulation_sources(std::span<const RunSummary> runs, Output& out) {
   for (const RunSummary& run : runs) {
-    if (run.l2_source.empty()) continue;
-    out.line(format_text("run {} uses the L2 model of the {}; it is not validated on the {}", run.id,
-                         printable(run.l2_source), printable(run.device_name)));
-  }
-  for (const RunSummary& run : runs) {
-    if (run.rates_source.empty()) continue;
-    out.line(format_text("run {} predicts times with the rates measured on {}", run.id, printable(run.rates_source)));
-  }
-  for (const RunSummary& run : runs) {
-    if (run.simulation_reason.empty()) continue;
-    out.line(
-        format_text("run {} is simulated because no GPU was available: {}", run.id, printable(run.simulation_reason)));
+    if (!run.l2_source.empty())
+      out.line(format_text("run {} uses the L2 model of the {}; it is not validated on the {}", run.id,
+                           printable(run.l2_source), printable(run.device_name)));
+    if (!run.rates_source.empty())
+      out.line(format_text("run {} predicts times with the rates measured on {}", run.id, printable(run.rates_source)));
+    if (!run.simulation_reason.empty())
+      out.line(format_text("run {} is simulated because no GPU was available: {}", run.id,
+                           printable(run.simulation_reason)));
   }
 }
 
@@ -152,22 +148,11 @@ void print_manifests(const std::map<std::int64_t, PointSummary>& seen, Output& o
   }
 }
 
-struct FileRuns {
-  std::size_t all = 0;
-  std::size_t hidden = 0;  ///< not deleted
-  std::size_t deleted = 0;
-};
-
-FileRuns count_file_runs(std::span<const RunSummary> shown, std::size_t all) {
-  const auto hidden = std::ranges::count_if(shown, [](const RunSummary& run) { return run.annotations.hidden; });
-  return {.all = all, .hidden = static_cast<std::size_t>(hidden), .deleted = all - shown.size()};
-}
-
-void print_file_summary(const RunStore& store, std::span<const RunSummary> runs, const FileRuns& counts,
-                        const std::map<std::int64_t, PointSummary>& seen, Output& out) {
+void print_file_summary(const RunStore& store, std::span<const RunSummary> runs, std::size_t hidden,
+                        std::size_t deleted, const std::map<std::int64_t, PointSummary>& seen, Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
   out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version,
-                       runs_text(counts.all, counts.hidden, counts.deleted), text(Capacity(bytes))));
+                       runs_text(runs.size() + deleted, hidden, deleted), text(Capacity(bytes))));
   std::map<std::string, const RunSummary*> devices;
   for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
   for (const auto& [uuid, run] : devices) {
@@ -209,43 +194,27 @@ ExitCode info(InfoOptions& options) {
                     run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;
-  const FileRuns counts = count_file_runs(runs, store.runs(true).size());
-  if (out.is_text_output()) print_file_summary(store, runs, counts, seen, out);
-  const analysis::Table table = text_table({number_column("run"),
-                                            {"name"},
-                                            {"preset"},
-                                            {"state"},
-                                            {"device"},
-                                            {"provenance"},
-                                            {"started_at"},
-                                            {"finished_at"},
-                                            number_column("planned"),
-                                            number_column("points"),
-                                            {"dispositions"},
-                                            {"contents"},
-                                            {"tags"},
-                                            {"note"},
-                                            {"app"},
-                                            {"driver"},
-                                            {"cupti"}},
-                                           std::move(rows));
+  const auto hidden = static_cast<std::size_t>(
+      std::ranges::count_if(runs, [](const RunSummary& run) { return run.annotations.hidden; }));
+  const std::size_t deleted = store.runs(true).size() - runs.size();
+  if (out.is_text_output()) print_file_summary(store, runs, hidden, deleted, seen, out);
+  const analysis::Table table = text_table(
+      columns_named({"#run", "name", "preset", "state", "device", "provenance", "started_at", "finished_at", "#planned",
+                     "#points", "dispositions", "contents", "tags", "note", "app", "driver", "cupti"}),
+      std::move(rows));
   if (out.has_format("json")) {
-    out.object(
-        {{"runs", counts.all}, {"hidden", counts.hidden}, {"deleted", counts.deleted}, {"rows", rows_of(table)}});
+    out.object({{"runs", runs.size() + deleted}, {"hidden", hidden}, {"deleted", deleted}, {"rows", rows_of(table)}});
   } else if (!out.is_text_output() || !runs.empty()) {
     out.table(table);
   }
   const std::vector<InvalidRow> skipped = store.invalid_rows();
   // CSV and JSON do not contain damaged rows; they go to stderr.
-  const auto tell = [&](const std::string& words) {
-    if (out.is_text_output()) return out.line(words);
-    std::cerr << words << '\n';
-  };
+  std::ostream& to = out.is_text_output() ? std::cout : std::cerr;
   if (!skipped.empty()) out.blank_line();
-  if (skipped.size() == 1) tell("1 damaged row:");
-  if (skipped.size() > 1) tell(format_text("{} damaged rows:", skipped.size()));
+  if (!skipped.empty())
+    to << (skipped.size() == 1 ? "1 damaged row:" : format_text("{} damaged rows:", skipped.size())) << '\n';
   for (const InvalidRow& row : skipped)
-    tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
+    to << fmt::format("{}: {}\n", printable(text(row.where)), printable(text(row.why)));
   return log_skipped_rows(store, ExitCode::ok);
 }
 

@@ -54,14 +54,11 @@ struct BuildOptions {
 
 /// Returns a GPU of that architecture; its limits decide which configurations are compiled.
 const DeviceLimits& limits_of(const std::string& arch) {
+  std::set<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) {
     const std::string own = fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
     if (arch == own || arch == own + "a") return limits;
-  }
-  std::set<std::string> known;
-  for (const DeviceLimits& limits : known_gpus()) {
-    known.insert(
-        fmt::format("sm_{}{}{}", limits.compute_major, limits.compute_minor, limits.compute_major == 9 ? "a" : ""));
+    known.insert(own + (limits.compute_major == 9 ? "a" : ""));
   }
   throw CommandError(ExitCode::usage, "--arch {}: no known GPU of this architecture; available: {} (or set --gpu)",
                      arch, fmt::join(known, ", "));
@@ -94,15 +91,9 @@ BuildCounts print_reports(const std::vector<BuildReport>& reports, Output& outpu
                     size(report.dynamic_shared_bytes), size(report.local_bytes), size(report.spill_store_bytes),
                     size(report.spill_load_bytes), report.cached ? "yes" : "no", error_cell(report.error, output)});
   }
-  std::vector<analysis::Column> columns{{"kernel"},
-                                        number_column("registers"),
-                                        number_column("static_shared_bytes"),
-                                        number_column("dynamic_shared_bytes"),
-                                        number_column("local_bytes"),
-                                        number_column("spill_store_bytes"),
-                                        number_column("spill_load_bytes"),
-                                        {"cached"},
-                                        {"error"}};
+  std::vector<analysis::Column> columns =
+      columns_named({"kernel", "#registers", "#static_shared_bytes", "#dynamic_shared_bytes", "#local_bytes",
+                     "#spill_store_bytes", "#spill_load_bytes", "cached", "error"});
   if (output.is_text_output()) strip_byte_suffixes(columns);
   output.table(text_table(std::move(columns), std::move(rows)));
   std::map<std::string, std::string> printed;  // errors and the first kernel that has each
@@ -151,12 +142,7 @@ ExitCode build(BuildOptions& options) {
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
-  const auto reports = build_kernels(
-      options.arch, launches, options.jobs, cancel,
-      [](std::size_t done, std::size_t total, const BuildReport& report) {
-        spdlog::debug("{}/{} {}", done, total, report.kernel);
-      },
-      options.cache);
+  const auto reports = build_kernels(options.arch, launches, options.jobs, cancel, {}, options.cache);
   if (!reports) throw CommandError(ExitCode::error, reports.error().message());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 

@@ -96,17 +96,9 @@ Action add_launch(CLI::App& command) {
                   "Axes with one value each: algorithm=NAME N=4096 d=128; see `attnscope help axes`")
       ->required();
   command.add_option("-d,--device", options->device, "GPU number, or gpu (the first; default)")->type_name("DEVICE");
-  command.add_option("--repeat", options->repeat, "Number of launches; there is no warm-up")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command
-      .add_option("--cache-control", options->cache_control,
-                  "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
-      ->check(CLI::IsMember({"all", "none"}))
-      ->capture_default_str();
-  command.add_option("--timeout", options->timeout_seconds, "Time limit per launch in seconds")
-      ->check(number_in_range(0.001, 86400.0))
-      ->capture_default_str();
+  add_number_option(command, "--repeat", options->repeat, 1, 1'000'000, "Number of launches; there is no warm-up");
+  add_cache_option(command, options->cache_control);
+  add_number_option(command, "--timeout", options->timeout_seconds, 0.001, 86'400, "Time limit per launch in seconds");
   return [options] { return launch(*options); };
 }
 

@@ -17,7 +17,6 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/loaded_points.h"
-#include "app/measured_rates.h"
 #include "app/output.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
@@ -53,8 +52,8 @@ struct ModelOptions {
 
 /// Columns of predicted time and bottleneck; for programs also the utilization of each unit ("l2_port_pct").
 std::vector<analysis::Column> time_columns(bool people) {
-  if (people) return {number_column("time"), {"bound"}};
-  std::vector<analysis::Column> columns{number_column("predicted_ns"), number_column("predicted_clock_hz"), {"bound"}};
+  if (people) return columns_named({"#time", "bound"});
+  std::vector<analysis::Column> columns = columns_named({"#predicted_ns", "#predicted_clock_hz", "bound"});
   for (const GpuUnit unit : gpu_units) {
     std::string name(to_string(unit));
     std::ranges::transform(name, name.begin(), [](char c) {
@@ -62,7 +61,7 @@ std::vector<analysis::Column> time_columns(bool people) {
     });
     columns.push_back(number_column(name + "_pct"));
   }
-  append(columns, {number_column("launch_ns"), number_column("idle_ns"), number_column("empty_sms")});
+  append(columns, columns_named({"#launch_ns", "#idle_ns", "#empty_sms"}));
   return columns;
 }
 
@@ -113,21 +112,13 @@ ExitCode model(ModelOptions& options) {
   const auto bytes = [&](double value) { return people ? text(Bytes(value)) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
-  std::vector<analysis::Column> columns{{"algorithm"}, {"kernel"}};
+  std::vector<analysis::Column> columns = columns_named({"algorithm", "kernel"});
   append(columns, point_columns(known_algorithms()));
-  append(columns, {{"feasible"},
-                   {"grid"},
-                   {"block"},
-                   number_column("shared_bytes"),
-                   number_column("memory_bytes"),
-                   number_column("model_l2_to_sm_bytes"),
-                   number_column("model_sm_to_l2_bytes"),
-                   number_column("model_compulsory_bytes"),
-                   number_column("standard_attention_bytes"),
-                   number_column("flash_paper_bytes"),
-                   number_column("n2d2_over_m_bytes")});
+  append(columns, columns_named({"feasible", "grid", "block", "#shared_bytes", "#memory_bytes", "#model_l2_to_sm_bytes",
+                                 "#model_sm_to_l2_bytes", "#model_compulsory_bytes", "#standard_attention_bytes",
+                                 "#flash_paper_bytes", "#n2d2_over_m_bytes"}));
   const bool shared = std::ranges::any_of(plan.points, [](const PointSpec& each) { return each.problem.gpus > 1; });
-  if (shared) append(columns, {number_column("runs"), number_column("model_link_bytes"), number_column("exposed_ns")});
+  if (shared) append(columns, columns_named({"#runs", "#model_link_bytes", "#exposed_ns"}));
   append(columns, time_columns(people));
   append(columns, {{"reason"}});
   if (!people) append(columns, {{"dram_rate"}, {"l2_rate"}});
@@ -172,6 +163,47 @@ ExitCode model(ModelOptions& options) {
   return ExitCode::ok;
 }
 
+/// A point measured on a GPU; predictions are compared with it.
+struct MeasuredPoint {
+  const PointRecord& record;
+  const RunSummary* run = nullptr;  ///< unique by uid
+  const std::string& device_uuid;   ///< UUID of the measuring device
+};
+struct MeasuredPoints {
+  LoadedPoints loaded;
+  std::vector<MeasuredPoint> points;
+};
+
+/// Loads the ok points of measured runs that match `filter` (point_query.h), each once. Throws CommandError if a file
+/// has no measured point at all.
+MeasuredPoints load_measured_points(const std::vector<std::string>& files, const std::string& filter) {
+  MeasuredPoints all{.loaded = load_points(files, {}, true), .points = {}};
+  LoadedPoints& loaded = all.loaded;
+  std::vector<bool> has_measured(loaded.runs.size());
+  std::vector<analysis::Row> measured;
+  for (const analysis::Row row : loaded.table.rows()) {
+    const analysis::RunIndex run = loaded.table.run_index(row);
+    if (loaded.runs[run].provenance != Provenance::measured || loaded.table.disposition(row) != Disposition::ok)
+      continue;
+    has_measured[run] = true;
+    measured.push_back(row);
+  }
+  for (const std::string& file : files) {
+    const bool any = std::ranges::any_of(
+        loaded.places, [&](const auto& place) { return place.first.first == file && has_measured[place.second]; });
+    if (any) continue;
+    throw CommandError(ExitCode::error,
+                       "{} has no point measured on a GPU (predictions are compared with measured points)", file);
+  }
+  loaded.keep(measured);
+  if (!filter.empty()) loaded.keep(matching_rows(filter, loaded.table));
+  for (const analysis::Row row : loaded.table.rows()) {
+    const StoredPoint& point = loaded.points[row];
+    all.points.push_back({point.record, &loaded.runs[loaded.table.run_index(row)], point.device_uuid});
+  }
+  return all;
+}
+
 /// Measured rates by run; nullptr: rates of the architecture.
 using RunRates = std::map<const RunSummary*, const StoredCeilings*>;
 
@@ -179,12 +211,12 @@ using RunRates = std::map<const RunSummary*, const StoredCeilings*>;
 RunRates load_run_rates(const MeasuredPoints& measured, const std::string& file, std::vector<StoredCeilings>& of_file) {
   std::map<std::string, const StoredCeilings*> by_name;
   RunRates rates;
-  of_file.reserve(measured.points().size());  // pointers to the elements stay valid
-  for (const MeasuredPoints::Point& point : measured.points()) {
+  of_file.reserve(measured.points.size());  // pointers to the elements stay valid
+  for (const MeasuredPoint& point : measured.points) {
     if (rates.contains(point.run)) continue;
     const DeviceLimits& limits = point.run->limits;
     if (file.empty()) {
-      rates[point.run] = newest_rates(measured.ceilings(), limits, point.device_uuid);
+      rates[point.run] = newest_rates(measured.loaded.ceilings, limits, point.device_uuid);
     } else {
       const auto [found, first] = by_name.try_emplace(limits.name, nullptr);
       if (first) found->second = &of_file.emplace_back(load_rates(file, limits));
@@ -230,8 +262,7 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
 }
 
 /// Simulates each point on the GPU that measured it. Points not simulated because of a cancel have no kernels.
-std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RunRates& rates,
-                              const CancelToken& cancel) {
+std::vector<PointRecord> play(std::span<const MeasuredPoint> points, const RunRates& rates, const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
   parallel_for(points.size(), cancel, [&] {
     return [&, devices = std::map<const RunSummary*, std::unique_ptr<Device>>()](std::size_t i) mutable {
@@ -248,9 +279,9 @@ std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, con
 }
 
 /// Names of the algorithms that were measured with other kernels than this program has, separated by commas.
-std::string changed_kernels(std::span<const MeasuredPoints::Point* const> points) {
+std::string changed_kernels(std::span<const MeasuredPoint* const> points) {
   std::set<std::string> names;
-  for (const MeasuredPoints::Point* point : points) {
+  for (const MeasuredPoint* point : points) {
     if (point->record.manifest) continue;  // user-defined
     for (const KernelRecord& kernel : point->record.kernels) {
       if (kernel.launch && has_changed(*kernel.launch, point->run->limits, point->run->environment.nvrtc_version))
@@ -260,15 +291,9 @@ std::string changed_kernels(std::span<const MeasuredPoints::Point* const> points
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-struct NotSimulated {
-  std::size_t points = 0;
-  std::string first;
-  std::string reason;  ///< why the first point could not be simulated
-};
-
-std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
+std::string names_of(std::span<const MeasuredPoint* const> points) {
   std::set<std::string> names;
-  for (const MeasuredPoints::Point* point : points) names.insert(printable(point->run->device_name));
+  for (const MeasuredPoint* point : points) names.insert(printable(point->run->device_name));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -295,41 +320,39 @@ ExitCode model_published(ModelOptions& options) {
 /// Prints predictions compared with measured values (`--against`).
 ExitCode model_against(ModelOptions& options) {
   Output& out = options.output;
-  const MeasuredPoints measured(options.against, options.filter);
-  const std::vector<MeasuredPoints::Point>& points = measured.points();
+  const MeasuredPoints measured = load_measured_points(options.against, options.filter);
+  const std::vector<MeasuredPoint>& points = measured.points;
   const CancelToken& cancel = cancel_on_signals();
   std::vector<StoredCeilings> of_file;
   const RunRates rates = load_run_rates(measured, options.ceilings, of_file);
   if (options.launches) {
     std::vector<analysis::MeasuredRecord> launched;
-    for (const MeasuredPoints::Point& point : points) {
+    for (const MeasuredPoint& point : points) {
       const StoredCeilings* set = rates.at(point.run);
       const DeviceLimits& limits = point.run->limits;
       launched.push_back(
           {&point.record, &limits, set != nullptr ? device_rates(limits, set->ceilings) : device_rates(limits)});
     }
     out.table(analysis::launch_table(launched, cancel), "attnscope-model-launches");
-    return cancel.cancelled() ? ExitCode::partial : measured.exit_code_after_skips(ExitCode::ok);
+    return cancel.cancelled() ? ExitCode::partial : measured.loaded.code;
   }
   const std::vector<PointRecord> predicted = play(points, rates, cancel);
   std::vector<analysis::PredictedPoint> pairs;
-  std::vector<const MeasuredPoints::Point*> played;
-  NotSimulated left;
+  std::vector<const MeasuredPoint*> played;
+  std::vector<const PointRecord*> failed;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const PointRecord& record = predicted[i];
     if (record.disposition == Disposition::ok && !record.kernels.empty()) {
       pairs.push_back({&points[i].record, &record, points[i].device_uuid, points[i].run->uid});
       played.push_back(&points[i]);
     } else if (record.disposition != Disposition::ok && record.disposition != Disposition::cancelled) {
-      if (left.points++ > 0) continue;
-      left.first = printable(describe(record.spec));
-      left.reason = printable(text(record.reason));
+      failed.push_back(&record);
     }
   }
   const std::string devices = names_of(played);
-  if (left.points > 0) {
-    spdlog::warn("{}", format_text("{} could not be simulated, the first is {}: {}", points_text(left.points),
-                                   left.first, left.reason));
+  if (!failed.empty()) {
+    spdlog::warn("{}", format_text("{} could not be simulated, the first is {}: {}", points_text(failed.size()),
+                                   printable(describe(failed.front()->spec)), printable(text(failed.front()->reason))));
   }
   analysis::Table table = analysis::error_table(analysis::prediction_errors(pairs), out.is_text_output());
   if (out.is_text_output()) {
@@ -352,7 +375,7 @@ ExitCode model_against(ModelOptions& options) {
                format_text("cancelled: {} of {} were simulated", pairs.size(), points_text(points.size())));
     return ExitCode::partial;
   }
-  return measured.exit_code_after_skips(ExitCode::ok);
+  return measured.loaded.code;
 }
 }  // namespace
 

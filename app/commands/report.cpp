@@ -6,7 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/comparison_output.h"
+#include "app/comparison.h"
 #include "app/loaded_points.h"
 #include "app/program.h"
 #include "app/user_kernels.h"
@@ -52,21 +51,14 @@ constexpr const char* no_such_run =
 
 constexpr const char* no_matching_point = "--baseline: '{}' has no matching point";
 
-std::optional<std::int64_t> number_of(const std::string& text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
-}
-
 /// An existing file takes precedence over a run number.
 BaselineArgument parse_baseline(const std::string& word) {
   std::error_code ignored;
   if (fs::exists(word, ignored)) return {.file = fs::path(word), .run = {}};
-  if (const auto run = number_of(word)) return {.file = {}, .run = run};
+  if (const auto run = whole_number<std::int64_t>(word)) return {.file = {}, .run = run};
   const std::size_t colon = word.rfind(':');
   if (colon != std::string::npos && fs::exists(word.substr(0, colon), ignored)) {
-    if (const auto run = number_of(word.substr(colon + 1)))
+    if (const auto run = whole_number<std::int64_t>(word.substr(colon + 1)))
       return {.file = fs::path(word.substr(0, colon)), .run = run};
   }
   throw CommandError(ExitCode::usage, no_such_run, word);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "profiler/predict/multi_gpu_scaling.h"
-#include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -70,38 +68,27 @@ ExitCode law(ResultOptions& options) {
 }
 
 /// Returns the newest complete run of the preset; skips imports, whose label may equal the preset's name.
-RunSummary find_newest_run(const RunStore& store, const std::string& file) {
-  std::optional<RunSummary> newest;
-  for (RunSummary& run : store.runs()) {
-    if (run.provenance == Provenance::imported) continue;
-    if (run.preset != "paper" || run.state != StoredRunState::complete) continue;
-    if (!newest || run.started_at >= newest->started_at) newest = std::move(run);
+RunSummary find_newest_run(const LoadedPoints& loaded, const std::string& file) {
+  const RunSummary* newest = nullptr;
+  for (const RunSummary& run : loaded.runs) {
+    const bool fits =
+        run.provenance != Provenance::imported && run.preset == "paper" && run.state == StoredRunState::complete;
+    if (fits && (newest == nullptr || run.started_at >= newest->started_at)) newest = &run;
   }
-  if (!newest) {
-    throw CommandError(
-        ExitCode::error,
-        "{0} has no complete run of the preset paper (record one with `attnscope collect --preset paper -o {0}`)",
-        file);
-  }
-  return *std::move(newest);
-}
-
-analysis::PointTable points_of(const RunStore& store, const RunSummary& run) {
-  analysis::PointTableBuilder builder;
-  const auto begin = [&] {
-    builder = analysis::PointTableBuilder();
-    builder.add_run(analysis_run(run));
-  };
-  store.visit_points({{run.id}}, 0, begin, [&](StoredPoint&& point) { builder.add(0, point.record); });
-  return std::move(builder).finish();
+  if (newest != nullptr) return *newest;
+  throw CommandError(
+      ExitCode::error,
+      "{0} has no complete run of the preset paper (record one with `attnscope collect --preset paper -o {0}`)", file);
 }
 
 ExitCode paper(ResultOptions& options) {
   const std::string file = file_or_sample(options.file);
-  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  register_stored_kernels(store);
-  const RunSummary run = find_newest_run(store, file);
-  const analysis::PointTable table = points_of(store, run);
+  LoadedPoints loaded = load_points({file});
+  const RunSummary run = find_newest_run(loaded, file);
+  std::vector<analysis::Row> of_run = loaded.table.rows();
+  std::erase_if(of_run, [&](analysis::Row row) { return loaded.runs[loaded.table.run_index(row)].uid != run.uid; });
+  loaded.keep(of_run);
+  const analysis::PointTable& table = loaded.table;
   const std::vector<analysis::Row> rows = matching_rows(options.filter, table);
   const analysis::PaperTable compared = analysis::build_paper_table(table, rows);
 
@@ -112,7 +99,6 @@ ExitCode paper(ResultOptions& options) {
                   run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
   out.blank_line();
   out.table(analysis::paper_rows_table(table, compared, out.is_text_output()));
-  const ExitCode code = log_skipped_rows(store, ExitCode::ok);
   out.blank_line();
   if (compared.left.empty()) out.line("Fig. 2 left is missing: no point of this run has its problem with both passes.");
   for (const analysis::Row row : compared.left_out) {
@@ -126,7 +112,7 @@ ExitCode paper(ResultOptions& options) {
   const std::vector<Message> notes = analysis::paper_table_notes(table, compared);
   if (!notes.empty()) out.line(text(msg::paper_notes::notes{}));
   for (const Message& note : notes) out.line("- " + printable(text(note)));
-  return code;
+  return loaded.code;
 }
 
 ExitCode gpus(ResultOptions& options) {

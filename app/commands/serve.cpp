@@ -3,7 +3,6 @@
 // request reaches the measurement in progress.
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,7 +14,7 @@
 
 #include "app/command.h"
 #include "app/commands/collect.h"
-#include "app/line_reader.h"
+#include "app/interrupt.h"
 #include "kernels/registry.h"
 #include "profiler/worker/request_queue.h"
 #include "profiler/worker/requests.h"
@@ -25,29 +24,9 @@
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* session_preset = "explore";
 /// Longest time until a signal is noticed while idle.
 constexpr std::chrono::milliseconds patience{100};
-constexpr std::chrono::milliseconds progress_interval{250};
-
-template <class... Visitors>
-struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
-template <class... Visitors>
-Overloaded(Visitors...) -> Overloaded<Visitors...>;
-
-/// Returns a unique plan hash: no session continues another.
-std::string new_session_hash() {
-  std::uint64_t bits = 0;
-  // Random bits may be unavailable early after boot; the time is unique enough.
-  if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
-    bits = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  }
-  return fmt::format("explore-{:016x}", bits);
-}
 
 /// Returns whether stdin is closed by the other end and empty.
 bool is_stdin_closed() {
@@ -61,11 +40,11 @@ class Session {
           Reporter& reporter, CancelToken& cancel)
       : options_(options),
         info_(worker.opened.device->info()),
-        counters_(counters_text(*worker.opened.device, options.measure)),
-        cache_(options.plan.sweep.cache()),
+        counters_(counters_text(*worker.opened.device, options)),
+        cache_(options.sweep.cache()),
         reporter_(reporter),
         cancel_(cancel),
-        worker_(make_restartable(std::move(worker), options.measure.options.counters,
+        worker_(make_restartable(std::move(worker), options.measure.counters,
                                  [&reporter](const Message& why) {
                                    reporter.report(LogEvent{"warning", text(why)});
                                  })),
@@ -86,10 +65,7 @@ class Session {
                                  .skipped = 0,
                                  .max_memory_bytes = 0,
                                  .counters = counters_});
-      reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { handle_line(line); },
-                                           .on_long_line = [this] { refuse({}, {}, long_line()); },
-                                           .on_end = [this] { input_ended(); }},
-                      max_request_bytes);
+      reader_.emplace([this](std::string_view line) { handle_line(line); }, [this] { input_ended(); });
       return answer();
     } catch (const CommandError&) {
       throw;
@@ -102,8 +78,6 @@ class Session {
 
  private:
   // Called on the reader's thread.
-
-  static Message long_line() { return make_message("the line is longer than {} bytes", max_request_bytes); }
 
   void refuse(const std::string& request, const std::string& id, Message why) {
     reporter_.report(RefusedEvent{.request = request, .id = id, .reason = std::move(why)});
@@ -124,14 +98,11 @@ class Session {
     if (line == "cancel") return cancel_.cancel();
     auto request = parse_request(line, cache_, info_.limits, known_algorithms());
     if (!request) return reporter_.report(request.error());
-    std::visit(Overloaded{[&](MeasureRequest& asked) { add(std::move(asked)); },
-                          [&](const CancelRequest& asked) {
-                            if (!queue_.cancel(asked.id, gone({}))) {
-                              refuse("cancel", asked.id, make_message("no open request with id '{}'", asked.id));
-                            }
-                          },
-                          [&](const EndRequest&) { queue_.close(); }},
-               *request);
+    if (auto* asked = std::get_if<MeasureRequest>(&*request)) return add(std::move(*asked));
+    const auto* cancelled = std::get_if<CancelRequest>(&*request);
+    if (cancelled == nullptr) return queue_.close();
+    if (!queue_.cancel(cancelled->id, gone({})))
+      refuse("cancel", cancelled->id, make_message("no open request with id '{}'", cancelled->id));
   }
 
   void add(MeasureRequest request) {
@@ -176,7 +147,7 @@ class Session {
     }
     const bool whole = !cancel_.cancelled() && !requests_dropped_;
     return end(whole ? StoredRunState::complete : StoredRunState::cancelled,
-               !whole ? ExitCode::partial : exit_code_of_run(store_, run_, options_.measure));
+               !whole ? ExitCode::partial : exit_code_of_run(store_, run_, options_));
   }
 
   void measure(MeasureRequest request) {
@@ -203,14 +174,10 @@ class Session {
                             [this](std::size_t done, std::size_t total, const BuildReport& report) {
                               reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
                             });
-    const RunOutcome outcome =
-        run_sweep(plan, *worker_.device, options_.measure.options, {}, {}, observer, queue_.in_flight());
+    const RunOutcome outcome = run_sweep(plan, *worker_.device, options_.measure, {}, {}, observer, queue_.in_flight());
     lost_ = outcome.state == RunState::device_lost;
     if (lost_) loss_ = outcome.reason;
-    if (answered) {
-      ++answered_;
-      return progress();
-    }
+    if (answered) return progress();
     if (lost_ && !queue_.in_flight().cancelled()) return queue_.requeue(std::move(request));
     queue_.mark_answered();
     const bool ends = cancel_.cancelled() || requests_dropped_;
@@ -219,13 +186,9 @@ class Session {
 
   void progress() {
     const std::size_t open = queue_.open();
-    const Clock::time_point now = Clock::now();
-    if (open > 0 && now - last_progress_ < progress_interval) return;
-    last_progress_ = now;
-    reporter_.report(ProgressEvent{.done = answered_,
-                                   .total = answered_ + open,
-                                   .elapsed_s = std::chrono::duration<double>(now - start_).count(),
-                                   .remaining_s = -1});
+    if (!pace_.is_due(open == 0)) return;
+    reporter_.report(ProgressEvent{
+        .done = next_index_, .total = next_index_ + open, .elapsed_s = pace_.elapsed_s(), .remaining_s = -1});
   }
 
   /// Restarts the worker after its device was lost. Returns the exit code if that fails.
@@ -269,16 +232,14 @@ class Session {
   RunStore store_;
   std::int64_t run_;
   RequestQueue queue_;
-  std::size_t next_index_ = 0;
-  std::size_t answered_ = 0;
-  bool any_ok_ = false;  ///< a point was ok since the worker was started
-  int losses_ = 0;       ///< consecutive losses of the worker
-  bool idle_ = false;    ///< idle: all requests are answered and the run is marked complete
+  std::size_t next_index_ = 0;  ///< also the number of answered requests
+  bool any_ok_ = false;         ///< a point was ok since the worker was started
+  int losses_ = 0;              ///< consecutive losses of the worker
+  bool idle_ = false;           ///< idle: all requests are answered and the run is marked complete
   bool lost_ = false;
   Message loss_;
   std::atomic<bool> requests_dropped_ = false;  ///< stdin ended before all requests were answered
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_progress_{};
+  ProgressThrottle pace_;
   std::optional<LineReader> reader_;  ///< last member: the thread uses the others
 };
 
@@ -287,8 +248,8 @@ class Session {
 ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& reporter, CancelToken& cancel) {
   RunHeader header = run_header(options, worker.opened);
   header.preset = session_preset;
-  header.plan_hash = new_session_hash();
-  const std::filesystem::path file = choose_run_file(options.to, header, {header.device.uuid});
+  header.plan_hash = fmt::format("explore-{:016x}", new_order_seed());  // unique: no session continues another
+  const std::filesystem::path file = choose_run_file(options, header, {header.device.uuid});
   // Does not read stdin before the run is in the file, but still notices that the client has exited.
   const auto reads = std::make_shared<bool>(false);
   const auto wait = [waits = make_lock_callback(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {

@@ -16,7 +16,7 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/python/child_program.h"
+#include "app/python/python_kernels.h"
 #include "profiler/files/file_system.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"
@@ -42,10 +42,6 @@ struct JobScripts {
   std::string array;
   std::string merge;
 };
-
-CommandError failure(ExitCode code, std::string words) {
-  return {code, Message::verbatim(std::move(words))};
-}
 
 std::string quoted_arguments(const std::vector<std::string>& words) {
   std::vector<std::string> each;
@@ -80,9 +76,9 @@ void check_plan(std::vector<std::string> words, const SubmitOptions& options) {
   words.insert(words.end(), {"--shard", fmt::format("1/{}", options.shards), "--device", "simulated", "--dry-run"});
   auto [text, error, killed, started] = run_limited(words, options.timeout_seconds);
   if (error.empty()) return;
-  if (killed) throw failure(ExitCode::error, "cannot check the options of collect: " + error);
+  if (killed) throw CommandError(ExitCode::error, "cannot check the options of collect: {}", error);
   if (error.starts_with("error: ")) error.erase(0, 7);
-  throw failure(ExitCode::usage, "invalid option of collect: " + error);
+  throw CommandError(ExitCode::usage, "invalid option of collect: {}", error);
 }
 
 JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
@@ -139,7 +135,7 @@ exit "$code"
 void write(const fs::path& file, const std::string& text) {
   std::ofstream out(file);
   out << text << std::flush;
-  if (!out) throw failure(ExitCode::error, fmt::format("cannot write {}", file.string()));
+  if (!out) throw CommandError(ExitCode::error, "cannot write {}", file.string());
 }
 
 /// Queues a script and returns its job ID. `consequence`: end of the error message.
@@ -150,10 +146,9 @@ std::string queue(const std::string& option, const fs::path& script, double limi
   const bool is_job = !job.empty() && job.find_first_not_of("0123456789") == std::string::npos;
   if (output.error.empty() && !is_job) output.error = fmt::format("'{}' is not a job ID", printable(job));
   if (output.error.empty()) return job;
-  throw failure(ExitCode::error,
-                fmt::format("sbatch failed: {} (check Slurm with `scontrol ping`, and `squeue --me` for a queued job); "
-                            "{}",
-                            printable(output.error), consequence));
+  throw CommandError(ExitCode::error,
+                     "sbatch failed: {} (check Slurm with `scontrol ping`, and `squeue --me` for a queued job); {}",
+                     printable(output.error), consequence);
 }
 
 ExitCode submit(const SubmitOptions& options) {
@@ -162,17 +157,17 @@ ExitCode submit(const SubmitOptions& options) {
            word.starts_with("-d");
   };
   if (const auto word = std::ranges::find_if(options.sbatch, is_reserved); word != options.sbatch.end())
-    throw failure(ExitCode::usage, fmt::format("sbatch option {} is set by submit (omit it)", *word));
+    throw CommandError(ExitCode::usage, "sbatch option {} is set by submit (omit it)", *word);
   const auto has_line_break = [](const std::string& word) { return word.find('\n') != std::string::npos; };
   if (has_line_break(options.output) || std::ranges::any_of(options.sbatch, has_line_break))
-    throw failure(ExitCode::usage,
-                  "line break in an argument: job scripts do not support it (rename the file or omit the option)");
+    throw CommandError(ExitCode::usage,
+                       "line break in an argument: job scripts do not support it (rename the file or omit the option)");
   const fs::path output = fs::absolute(options.output);
   const std::vector<std::string> collect = collect_arguments(options);
   const JobScripts scripts = job_scripts(options, output, collect);
   for (const fs::path& place : {output, scripts.folder}) {
     if (fs::exists(place))
-      throw failure(ExitCode::usage, fmt::format("{} already exists (choose another name with -o)", place.string()));
+      throw CommandError(ExitCode::usage, "{} already exists (choose another name with -o)", place.string());
   }
   check_plan(collect, options);
   if (options.dry_run) {
@@ -207,13 +202,12 @@ Action add_submit(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<SubmitOptions>();
   command.add_option("--shards", options->shards, "Number of shards; each is one array task")
       ->required()
-      ->check(CLI::Range(1, max_shards));
+      ->check(number_in_range(1, max_shards));
   command.add_option("-o,--output", options->output, "File of the merged run, in a folder shared by all nodes")
       ->type_name("FILE")
       ->required();
-  command.add_option("--sbatch-timeout", options->timeout_seconds, "Time limit for each call of sbatch in seconds")
-      ->check(number_in_range(0.001, 86400.0))
-      ->capture_default_str();
+  add_number_option(command, "--sbatch-timeout", options->timeout_seconds, 0.001, 86'400,
+                    "Time limit for each call of sbatch in seconds");
   command.add_flag("--dry-run", options->dry_run, "Print the job scripts without queuing them");
   command.allow_extras();
   const auto dashes =

@@ -54,15 +54,8 @@ analysis::Table summary_table(const std::map<CaseGroup, Counts>& groups) {
                     fmt::to_string(counts.pass), fmt::to_string(counts.fail), fmt::to_string(counts.skip),
                     fmt::format("{:.3f}", counts.worst)});
   }
-  return text_table({{"algorithm"},
-                     {"pass"},
-                     {"dtype"},
-                     {"mask"},
-                     number_column("d"),
-                     number_column("passed"),
-                     number_column("failed"),
-                     number_column("skipped"),
-                     number_column("worst_error_over_bound")},
+  return text_table(columns_named({"algorithm", "pass", "dtype", "mask", "#d", "#passed", "#failed", "#skipped",
+                                   "#worst_error_over_bound"}),
                     std::move(rows));
 }
 
@@ -117,12 +110,8 @@ ExitCode verify(VerifyOptions& options) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   if (summary.pass + summary.fail + summary.skip > 0) {
-    options.output.table(options.all ? text_table({{"case"},
-                                                   {"outcome"},
-                                                   number_column("max_abs_error"),
-                                                   number_column("error_bound"),
-                                                   number_column("rms_error"),
-                                                   {"reason"}},
+    options.output.table(options.all ? text_table(columns_named({"case", "outcome", "#max_abs_error", "#error_bound",
+                                                                 "#rms_error", "reason"}),
                                                   std::move(told.details))
                                      : summary_table(told.groups));
   }

@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
-#include "app/python/child_program.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/files/file_system.h"
+#include "profiler/worker/link.h"
 
 namespace attnscope {
 namespace {
@@ -33,16 +33,16 @@ fs::path package_folder() {
 }
 
 Result<std::string, Message> describe_with_python(const user::PythonFunction& function) {
-  PythonCommand command = python_worker("describe");
-  command.words.insert(command.words.end(), {function.file.string(), function.name});
-  CommandOutput output = run_to_end(command.words, describe_timeout, {}, command.environment);
+  std::vector<std::string> command = python_worker("describe");
+  command.insert(command.end(), {function.file.string(), function.name});
+  CommandOutput output = run_to_end(command, describe_timeout, {});
   if (!output.started)
     return Failure{make_message("{} (set ATTNSCOPE_PYTHON to the Python program that has PyTorch)", output.error)};
   if (output.error.find("No module named 'attnscope") != std::string::npos)
     return Failure{
         make_message("{} does not find the Python package attnscope (install it, or set ATTNSCOPE_PYTHON to "
                      "a Python program that has it)",
-                     command.words.front())};
+                     command.front())};
   constexpr std::string_view prefix = "error: ";
   if (output.error.starts_with(prefix)) output.error.erase(0, prefix.size());
   if (!output.error.empty()) return Failure{Message::verbatim(output.error)};
@@ -51,21 +51,49 @@ Result<std::string, Message> describe_with_python(const user::PythonFunction& fu
 
 }  // namespace
 
-PythonCommand python_worker(const std::string& subcommand) {
+CommandOutput run_to_end(const std::vector<std::string>& words, std::chrono::milliseconds limit,
+                         const CancelToken& cancel) {
+  auto link = worker::start_child(words);
+  if (!link) {
+    return {.text = {}, .error = fmt::format("cannot start {}: {}", words.front(), link.error()), .started = false};
+  }
+  const auto start = std::chrono::steady_clock::now();
+  CommandOutput output;
+  const auto kill_with = [&](std::string why) {
+    (*link)->kill_peer();
+    return CommandOutput{.text = {}, .error = std::move(why), .killed = true};
+  };
+  for (std::string line;;) {
+    constexpr std::chrono::milliseconds poll_interval{100};
+    const auto got = (*link)->receive(line, poll_interval);
+    if (got == worker::Link::ReceiveStatus::end) break;
+    if (got == worker::Link::ReceiveStatus::line) output.text += line + '\n';
+    if (cancel.cancelled()) return kill_with("cancelled");
+    if (std::chrono::steady_clock::now() - start >= limit)
+      return kill_with(fmt::format("no answer within {} s", std::chrono::duration<double>(limit).count()));
+  }
+  const worker::Link::ExitStatus end = (*link)->end();
+  if (end.exit_code == 0) return output;
+  if (end.exit_code < 0 && end.signal == 0) return kill_with("closed its output without ending");
+  output.error = worker::last_line(end.stderr_tail);
+  if (output.error.empty() && end.signal != 0) output.error = fmt::format("ended by signal {}", end.signal);
+  if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
+  return output;
+}
+
+std::vector<std::string> python_worker(const std::string& subcommand) {
   const char* const interpreter = std::getenv("ATTNSCOPE_PYTHON");
   const bool is_set = interpreter != nullptr && *interpreter != '\0';
-  PythonCommand command{.words = {is_set ? interpreter : "python3", "-m", "attnscope.worker", subcommand},
-                        .environment = {}};
-  const fs::path folder = package_folder();
-  if (folder.empty()) return command;
-  const char* const path = std::getenv("PYTHONPATH");
-  const std::string rest = path != nullptr && *path != '\0' ? fmt::format(":{}", path) : std::string();
-  command.environment.push_back(fmt::format("PYTHONPATH={}{}", folder.string(), rest));
-  return command;
+  return {is_set ? interpreter : "python3", "-m", "attnscope.worker", subcommand};
 }
 
 void enable_python_kernels() {
   user::set_python_describer(describe_with_python);
+  const fs::path folder = package_folder();
+  if (folder.empty()) return;
+  const char* const path = std::getenv("PYTHONPATH");
+  const std::string rest = path != nullptr && *path != '\0' ? fmt::format(":{}", path) : std::string();
+  ::setenv("PYTHONPATH", (folder.string() + rest).c_str(), 1);
 }
 
 }  // namespace attnscope

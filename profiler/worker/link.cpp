@@ -184,27 +184,6 @@ class StreamLink : public Link {
   int status_ = 0;
 };
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  pointers.reserve(strings.size() + 1);
-  for (std::string& each : strings) pointers.push_back(each.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// Environment of this process, with `added` variables instead of those of their names.
-std::vector<std::string> merged_environment(std::span<const std::string> added) {
-  std::vector<std::string> all(added.begin(), added.end());
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view variable = *each;
-    const auto has_same_name = [name = variable.substr(0, variable.find('=') + 1)](const std::string& other) {
-      return other.starts_with(name);
-    };
-    if (std::ranges::none_of(added, has_same_name)) all.emplace_back(variable);
-  }
-  return all;
-}
-
 }  // namespace
 
 std::string last_line(std::string_view words) {
@@ -214,43 +193,36 @@ std::string last_line(std::string_view words) {
   return std::string(newline == std::string_view::npos ? words : words.substr(newline + 1));
 }
 
-Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words,
-                                                       std::span<const std::string> environment) {
-  std::array<int, 2> in{-1, -1};
-  std::array<int, 2> out{-1, -1};
-  std::array<int, 2> error{-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.data()) != 0)
-    return Failure<std::string>{std::strerror(errno)};
-  Descriptor input(in[0]);
-  const Descriptor child_input(in[1]);
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
-  Descriptor output(out[0]);
-  const Descriptor child_output(out[1]);
-  if (::pipe2(error.data(), O_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
-  Descriptor errors(error[0]);
-  const Descriptor child_errors(error[1]);
-
+Result<std::unique_ptr<Link>, std::string> start_child(std::vector<std::string> words) {
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, child_input.number(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, child_output.number(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, child_errors.number(), STDERR_FILENO);
+  std::array<Descriptor, 3> ours;  // ends of the child's input (a socket), output and errors
+  std::array<Descriptor, 3> theirs;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    std::array<int, 2> ends{-1, -1};
+    if ((i == STDIN_FILENO ? ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data())
+                           : ::pipe2(ends.data(), O_CLOEXEC)) != 0)
+      return Failure<std::string>{std::strerror(errno)};
+    ours.at(i) = Descriptor(ends[0]);
+    theirs.at(i) = Descriptor(ends[1]);
+    ::posix_spawn_file_actions_adddup2(&files, ends[1], static_cast<int>(i));
+  }
   // Own process group: Ctrl-C reaches only the parent, which then ends the link.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   ::posix_spawnattr_setpgroup(&attributes, 0);
 
-  std::vector<std::string> arguments(words);
-  std::vector<std::string> variables = merged_environment(environment);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_t child = -1;
-  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), &files, &attributes,
-                                    pointers_to(arguments).data(), pointers_to(variables).data());
+  const int failed = ::posix_spawnp(&child, arguments.front(), &files, &attributes, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   if (failed != 0) return Failure<std::string>{std::strerror(failed)};
   return std::unique_ptr<Link>(
-      std::make_unique<StreamLink>(child, std::move(input), std::move(output), std::move(errors)));
+      std::make_unique<StreamLink>(child, std::move(ours[0]), std::move(ours[1]), std::move(ours[2])));
 }
 
 Result<std::unique_ptr<Link>, std::string> connect_descriptors(int in, int out) {

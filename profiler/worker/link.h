@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +43,8 @@ class Link {
 
 /// Starts a child process (program from PATH, arguments) and connects to its standard input and output. The child does
 /// not receive the terminal's signals. When the link is destroyed, the child's input is closed; if the child does not
-/// exit, it is killed. `environment`: further variables as NAME=VALUE. The error is strerror().
-[[nodiscard]] Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words,
-                                                                     std::span<const std::string> environment = {});
+/// exit, it is killed. The error is strerror().
+[[nodiscard]] Result<std::unique_ptr<Link>, std::string> start_child(std::vector<std::string> words);
 
 /// Connects to a peer that reads `out` and writes `in`: pipes, or one socket. The link closes both; kill_peer() only
 /// closes them. SIGPIPE must be ignored unless `out` is a socket. The error is strerror().

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,15 +18,11 @@ constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
 /// Characters that are safe inside double quotes in any shell.
-bool is_plain(char c, std::string_view also) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         also.find(c) != std::string_view::npos;
-}
 bool is_plain(std::string_view text, std::string_view also) {
-  for (const char c : text) {
-    if (!is_plain(c, also)) return false;
-  }
-  return true;
+  return std::ranges::all_of(text, [also](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           also.find(c) != std::string_view::npos;
+  });
 }
 
 /// ssh command line. `script` is run by sh regardless of the login shell; it must not contain single quotes.
@@ -41,12 +37,6 @@ std::vector<std::string> ssh_command(const SshTarget& target, const std::string&
   }
   words.insert(words.end(), {"--", target.host, fmt::format("exec sh -c '{}'", script)});
   return words;
-}
-
-Result<std::unique_ptr<Link>, Message> run_remote(const SshTarget& target, const std::string& script) {
-  auto link = start_child(ssh_command(target, script));
-  if (!link) return Failure{make_message("cannot start ssh: {} (install the OpenSSH client)", link.error())};
-  return std::move(link).value();
 }
 
 Message explain_ssh(const SshTarget& target, const Link::ExitStatus& end) {
@@ -66,10 +56,6 @@ Message explain_ssh(const SshTarget& target, const Link::ExitStatus& end) {
 }
 
 }  // namespace
-
-std::string SshTarget::device_argument() const {
-  return device.empty() ? fmt::format("{}{}", ssh_prefix, host) : fmt::format("{}{}/{}", ssh_prefix, host, device);
-}
 
 Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
   std::string_view rest = word;
@@ -92,7 +78,9 @@ Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool cou
   std::string script =
       fmt::format("exec attnscope worker --device \"{}\"", target.device.empty() ? "gpu" : target.device);
   if (!counters) script += " --no-counters";
-  return run_remote(target, script);
+  auto link = start_child(ssh_command(target, script));
+  if (!link) return Failure{make_message("cannot start ssh: {} (install the OpenSSH client)", link.error())};
+  return std::move(link).value();
 }
 
 Message explain(const SshTarget& target, const OpenFailure& failure, std::string_view app_version) {
@@ -124,11 +112,6 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   if (failure.silent) return make_message("{} did not respond within 90 s", target.host);
   if (end.exit_code == ssh_failed || end.exit_code < 0) return explain_ssh(target, end);
   return make_message("attnscope on {} exited with code {}: {}", target.host, end.exit_code, words);
-}
-
-bool is_transient(const OpenFailure& failure) {
-  return failure.kind == OpenFailure::Kind::no_answer &&
-         (failure.end.exit_code == ssh_failed || failure.end.exit_code < 0);
 }
 
 }  // namespace attnscope::worker

@@ -3,8 +3,6 @@
 // $ATTNSCOPE_SSH_CONFIG names another file for `ssh -F`.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,9 +16,6 @@ namespace attnscope::worker {
 struct SshTarget {
   std::string host;    ///< "user@host", as ssh accepts it.
   std::string device;  ///< Value of --device on the remote host; empty: its first GPU.
-
-  /// "ssh:user@host/1"
-  [[nodiscard]] std::string device_argument() const;
 };
 inline constexpr std::string_view ssh_prefix = "ssh:";
 
@@ -32,7 +27,4 @@ inline constexpr std::string_view ssh_prefix = "ssh:";
 
 /// Explains why the connection failed and suggests a fix. `app_version`: version of this program.
 [[nodiscard]] Message explain(const SshTarget&, const OpenFailure&, std::string_view app_version);
-/// Returns true if a retry may succeed: the host could not be reached.
-[[nodiscard]] bool is_transient(const OpenFailure&);
-
 }  // namespace attnscope::worker

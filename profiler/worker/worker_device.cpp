@@ -216,27 +216,22 @@ class WorkerDevice : public Device {
       if (!answer->usable) usable_ = false;
       return std::move(*answer);
     }
-    if (const auto* refused = std::get_if<RefusedEvent>(&*event); refused != nullptr && accepts_any_version_) {
+    const auto* refused = std::get_if<RefusedEvent>(&*event);
+    if (refused != nullptr && accepts_any_version_) {
       refused_ = refused->reason.empty() ? Message("refused") : refused->reason;
-    } else if (refused != nullptr) {
-      mark_lost(make_message("invalid answer from {}: {}.", host_, refused->reason));
     } else {
-      mark_lost(make_message("invalid answer from {}: {}.", host_, "unexpected event"));
+      mark_lost(make_message("invalid answer from {}: {}.", host_,
+                             refused != nullptr ? refused->reason : Message("unexpected event")));
     }
     return std::nullopt;
   }
 
-  /// Id of the request that an event answers; nullptr for other events.
-  static const std::string* request_id_of(const Event& event) {
+  /// Id of the request that an event answers; empty for other events.
+  static std::string request_id_of(const Event& event) {
     return std::visit(
-        [](const auto& each) -> const std::string* {
-          if constexpr (requires { each.usable; }) return &each.id;
-          using E = std::decay_t<decltype(each)>;
-          if constexpr (std::is_same_v<E, RefusedEvent> || std::is_same_v<E, BuildEvent> ||
-                        std::is_same_v<E, ProgressEvent>) {
-            return &each.id;
-          }
-          return nullptr;
+        [](const auto& each) {
+          if constexpr (requires { each.id; }) return each.id;
+          return std::string();
         },
         event);
   }
@@ -258,12 +253,12 @@ class WorkerDevice : public Device {
       if (got == Link::ReceiveStatus::line) {
         auto event = parse_event(line);
         if (!event) return mark_lost(make_message("invalid answer from {}: {}.", host_, event.error()));
-        const std::string* const id = request_id_of(*event);
+        const std::string id = request_id_of(*event);
         const auto* build = std::get_if<BuildEvent>(&*event);
         const auto* progress = std::get_if<ProgressEvent>(&*event);
-        const bool ours = id != nullptr && *id == request.id;
+        const bool ours = id == request.id;
         // A request that the worker could not parse is refused without id; it can only be this one.
-        const bool unparsed = std::holds_alternative<RefusedEvent>(*event) && id->empty();
+        const bool unparsed = std::holds_alternative<RefusedEvent>(*event) && id.empty();
         if ((ours || unparsed) && build == nullptr && progress == nullptr) return std::move(event).value();
         const std::size_t done = build != nullptr ? build->done : progress != nullptr ? progress->done : 0;
         if (ours && on_progress && done > steps) {  // report each step once
@@ -304,13 +299,10 @@ class WorkerDevice : public Device {
   }
 
   static Message process_ended(const Link::ExitStatus& end, const std::string& words) {
-    if (end.signal != 0) {
-      const char* const name = ::strsignal(end.signal);
-      if (words.empty()) return make_message("The worker process was killed by signal {} ({}).", end.signal, name);
-      return make_message("The worker process was killed by signal {} ({}). Last output: {}.", end.signal, name, words);
-    }
-    if (words.empty()) return make_message("The worker process exited with code {}.", end.exit_code);
-    return make_message("The worker process exited with code {}. Last output: {}.", end.exit_code, words);
+    const Message how = end.signal != 0 ? make_message("The worker process was killed by signal {} ({}).", end.signal,
+                                                       ::strsignal(end.signal))
+                                        : make_message("The worker process exited with code {}.", end.exit_code);
+    return words.empty() ? how : make_message("{} Last output: {}.", how, words);
   }
 
   // Queries are const; only the state of the connection changes.

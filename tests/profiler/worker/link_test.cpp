@@ -29,17 +29,6 @@ TEST(WorkerLink, KeepsTheEndOfStderr) {
   EXPECT_EQ((*link)->end().stderr_tail, std::string(4090, '0') + "\nboom\n");
 }
 
-TEST(WorkerLink, PassesVariablesToTheChild) {
-  ::setenv("ATTNSCOPE_LINK_TEST", "old", 1);
-  const auto link = start_child({"sh", "-c", "echo $ATTNSCOPE_LINK_TEST $ATTNSCOPE_LINK_OTHER"},
-                                std::vector<std::string>{"ATTNSCOPE_LINK_TEST=new", "ATTNSCOPE_LINK_OTHER=1"});
-  ::unsetenv("ATTNSCOPE_LINK_TEST");
-  ASSERT_TRUE(link.ok());
-  std::string line;
-  EXPECT_EQ((*link)->receive(line, std::chrono::seconds(10)), Link::ReceiveStatus::line);
-  EXPECT_EQ(line, "new 1");
-}
-
 /// Two pipes: the link's ends and the peer's.
 struct Pipes {
   std::array<int, 2> to_peer{-1, -1};

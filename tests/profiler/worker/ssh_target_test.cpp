@@ -16,12 +16,10 @@ TEST(SshTarget, HostAndDevice) {
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(plain->host, "gpubox");
   EXPECT_EQ(plain->device, "");
-  EXPECT_EQ(plain->device_argument(), "ssh:gpubox");
   const auto whole = parse_ssh_target("ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
   ASSERT_TRUE(whole.ok());
   EXPECT_EQ(whole->host, "ada@gpu-7.lab.example");
   EXPECT_EQ(whole->device, "simulated:A100 80GB");
-  EXPECT_EQ(whole->device_argument(), "ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
 }
 
 // Options of ssh, shell syntax, nested targets or empty names.
@@ -71,17 +69,6 @@ TEST(SshFailure, ExplainsEachFailure) {
   OpenFailure none{.kind = OpenFailure::Kind::no_device};
   none.reason = Message::verbatim("no driver");
   EXPECT_THAT(text(explain(target, none, "0.3")), HasWords("gpubox no driver"));
-  const auto ended = [](int code) {
-    OpenFailure failure;
-    failure.end.exit_code = code;
-    return failure;
-  };
-  for (const auto& [code, transient] : {std::pair(255, true), {-1, true}, {0, false}, {127, false}, {254, false}}) {
-    EXPECT_EQ(is_transient(ended(code)), transient) << code;
-  }
-  OpenFailure other;
-  other.kind = OpenFailure::Kind::other_version;
-  EXPECT_FALSE(is_transient(other));
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sides of a comparison: FILE, FILE:RUN (run number) or FILE:FILTER (point_query.h).
+// Sides of a comparison, FILE, FILE:RUN (run number) or FILE:FILTER (point_query.h), and its output.
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
 #include "profiler/compare/comparison.h"
+#include "profiler/compare/comparison_view.h"
 
 namespace attnscope {
 
@@ -36,5 +38,18 @@ struct ComparedSides {
 /// an additional noise floor; may be empty. `filter`: applied to both sides (loaded_points.h).
 [[nodiscard]] ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other,
                                            const std::string& noise, const std::string& filter = {});
+
+/// Adds --tiles.
+void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>& tiles);
+
+/// Compares both sides. `margin_percent`: 0 for the default. Throws CommandError (usage) for an unknown name in
+/// `align`, or if it contradicts `tiles`.
+[[nodiscard]] analysis::ComparisonView view_of(const ComparedSides&, const std::vector<std::string>& align,
+                                               double margin_percent,
+                                               std::optional<analysis::ComparedTiles> tiles = {});
+
+/// Prints the comparison. `failing`: pairs that JUnit reports as failures. Escapes text from files in every format.
+void print(const ComparedSides&, const analysis::ComparisonView&, Output&,
+           const std::vector<const analysis::ComparedPair*>& failing = {});
 
 }  // namespace attnscope
