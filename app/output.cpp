@@ -128,13 +128,13 @@ void Output::exclude_option(CLI::Option* other) {
 
 void Output::choose_format() {
   const std::string suffix = fs::path(file_).extension().string();
-  if (file_.empty() || suffix.empty() || suffix == ".attnscope" || !is_regular_or_missing(file_)) return;
+  if (file_.empty() || suffix.empty() || !is_regular_or_missing(file_)) return;
   const std::string format = format_of_suffix(suffix, formats_);
   if (format == word_) return;
   if (format_given_ && !format.empty())
     throw CommandError(ExitCode::usage, "{}: the suffix does not match --format {} (rename the file of -o)", file_,
                        word_);
-  if (format_given_) return;
+  if (format_given_ || (format.empty() && suffix == ".attnscope")) return;  // run() rejects files of measurements
   if (format.empty())
     throw CommandError(ExitCode::usage, "{}: no format with this suffix; available: {} (choose one with --format)",
                        file_, fmt::join(formats_, ", "));
