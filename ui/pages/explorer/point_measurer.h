@@ -17,7 +17,7 @@ namespace attnscope::ui {
 /// A requested point and its result.
 struct MeasuredPoint {
   enum class State { waiting, running, finished, refused, cancelled };
-  QString id;  ///< Of the request.
+  QString id{};  ///< Of the request.
   State state = State::waiting;
   ExplorerChoices choices;
   QString device;  ///< Display name of the measuring device.
