@@ -5,7 +5,6 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -19,9 +18,7 @@
 #include "app/user_kernels.h"
 #include "kernels/files/regular_file.h"
 #include "profiler/files/recorded_samples.h"
-#include "profiler/lesson/front_matter_reader.h"
 #include "profiler/lesson/lesson_files.h"
-#include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
@@ -48,32 +45,22 @@ struct LessonOptions {
 };
 
 std::vector<lesson::TextFile> custom_texts(const LessonOptions& options) {
-  if (!options.texts.empty()) {
-    if (!fs::is_directory(options.texts)) {
-      throw CommandError(ExitCode::error, "--texts {}: no such folder", options.texts);
-    }
-    std::vector<lesson::TextFile> files = read_lesson_texts(options.texts);
-    if (files.empty())
-      spdlog::warn("{}", format_text("{} has no texts (*.md, *.json); using the built-in texts", options.texts));
-    return files;
-  }
-  return custom_lesson_texts();
-}
-
-std::vector<std::string> names_of(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
-  names.reserve(files.size());
-  for (const std::string& file : files) names.push_back(fs::path(file).filename().string());
-  return names;
+  if (options.texts.empty()) return custom_lesson_texts();
+  if (!fs::is_directory(options.texts))
+    throw CommandError(ExitCode::error, "--texts {}: no such folder", options.texts);
+  std::vector<lesson::TextFile> files = read_lesson_texts(options.texts);
+  if (files.empty())
+    spdlog::warn("{}", format_text("{} has no texts (*.json); using the built-in texts", options.texts));
+  return files;
 }
 
 /// Loaded points, and what the lesson takes from them.
 struct LessonData {
   explicit LessonData(const LessonOptions& options)
       : files(files_or_samples(options.files, lesson_samples())),
-        names(fmt::format("{}", fmt::join(names_of(files), ", "))),
         loaded(load_points(files, options.filter)),
-        evidence(make_evidence(loaded.table)) {
+        evidence(lesson::make_evidence(loaded.table)) {
+    for (const std::string& file : files) names += (names.empty() ? "" : ", ") + fs::path(file).filename().string();
     if (loaded.table.empty()) spdlog::warn("{}", "no points in these files; figures that need them are empty");
     if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
     for (const StoredCeilings& each : loaded.ceilings) {
@@ -82,37 +69,35 @@ struct LessonData {
   }
 
   std::vector<std::string> files;
-  std::string names;
+  std::string names{};
   LoadedPoints loaded;
   lesson::Evidence evidence;
 };
 
-lesson::LessonTexts load_texts(const LessonOptions& options) {
-  lesson::LessonTexts texts = lesson::load_lesson(options.language, custom_texts(options));
-  for (const lesson::TextProblem& problem : texts.problems) spdlog::warn("{}", printable(text(display_text(problem))));
-  return texts;
-}
-
-ExitCode exit_code(const LessonData& data, const std::vector<lesson::TextProblem>& problems) {
+/// Prints the problems of texts. Returns the exit code for them and the data.
+ExitCode report_problems(const LessonData& data, const std::vector<Message>& problems) {
+  for (const Message& problem : problems) spdlog::warn("{}", printable(text(problem)));
   if (data.loaded.code != ExitCode::ok) return data.loaded.code;
   return problems.empty() ? ExitCode::ok : ExitCode::partial;
 }
 
 ExitCode export_lesson(const LessonOptions& options) {
   const LessonData data(options);
-  const WrittenLesson written = write_lesson(
-      options.folder, custom_texts(options), data.evidence,
-      {.language = options.language, .page{.seed = options.seed, .data = data.names}, .existing = options.existing()});
-  for (const lesson::TextProblem& problem : written.problems)
-    spdlog::warn("{}", printable(text(display_text(problem))));
-  for (const WrittenLesson::Page& page : written.pages) {
-    std::cout << format_text("{}: {} screens, {} claims", printable(page.file.string()), page.steps, page.claims)
+  const WrittenLesson written =
+      write_lesson(options.folder, custom_texts(options), data.evidence,
+                   {.language = options.language, .page{.data = data.names}, .existing = options.existing()});
+  const ExitCode code = report_problems(data, written.problems);
+  for (const fs::path& page : written.pages) {
+    std::cout << format_text("{}: {} screens, {} claims", printable(page.string()), written.screens, written.claims)
               << '\n';
   }
-  return exit_code(data, written.problems);
+  return code;
 }
 
-void write_page(const LessonOptions& options, const FileKind& kind, const std::string& page) {
+void write_page(const LessonOptions& options, const std::string& page) {
+  const FileKind kind{"an attnscope page", [](std::string_view first) {
+                        return first.find("content=\"attnscope ") != std::string_view::npos;
+                      }};
   OutputFile file(options.folder, kind, options.existing());
   file.write(page);
   file.commit();
@@ -120,38 +105,29 @@ void write_page(const LessonOptions& options, const FileKind& kind, const std::s
 
 ExitCode write_homework(const LessonOptions& options) {
   const LessonData data(options);
-  const lesson::LessonTexts texts = load_texts(options);
+  const lesson::LessonTexts texts = lesson::load_lesson(options.language, custom_texts(options));
   const auto items = homework_items(texts, data.evidence, options.seed);
-  const FileKind kind{"attnscope homework", [](std::string_view first) {
-                        return first.find("content=\"attnscope homework\"") != std::string_view::npos;
-                      }};
-  write_page(options, kind, homework_page(texts, items, options.seed, data.names));
+  write_page(options, homework_page(texts, items, options.seed, data.names));
   std::cout << format_text("{}: {} questions and claims", printable(options.folder), items.size()) << '\n';
-  return exit_code(data, texts.problems);
+  return report_problems(data, texts.problems);
 }
 
 ExitCode write_plan(const LessonOptions& options) {
   const LessonData data(options);
-  const lesson::LessonTexts texts = load_texts(options);
-  const FileKind kind{"an attnscope lesson plan", [](std::string_view first) {
-                        return first.find("content=\"attnscope plan\"") != std::string_view::npos;
-                      }};
-  write_page(options, kind, plan_page(texts, data.evidence));
-  std::cout << format_text("{}: {} screens, {} minutes", printable(options.folder), texts.plan.rows.size(),
-                           texts.plan.minutes())
+  const lesson::LessonTexts texts = lesson::load_lesson(options.language, custom_texts(options));
+  write_page(options, plan_page(texts, data.evidence));
+  std::cout << format_text("{}: {} screens, {} minutes", printable(options.folder), texts.screens.size(),
+                           minutes_of(texts))
             << '\n';
-  return exit_code(data, texts.problems);
+  return report_problems(data, texts.problems);
 }
 
 /// Returns the codes of the arguments, which are codes or files with codes.
 std::vector<std::string> codes_of(const LessonOptions& options) {
   std::vector<std::string> codes;
   for (const std::string& argument : options.codes) {
-    if (argument.starts_with(lesson::hand_in_prefix)) {
-      codes.push_back(argument);
-      continue;
-    }
-    const auto text = read_regular_file(argument, lesson::max_text_bytes);
+    const bool is_code = argument.starts_with(lesson::hand_in_prefix);
+    const auto text = is_code ? argument : read_regular_file(argument, lesson::max_text_bytes);
     if (!text.ok()) throw CommandError(ExitCode::error, "{}: {}", argument, text.error());
     const auto found = lesson::hand_in_codes(*text);
     if (found.empty()) throw CommandError(ExitCode::error, "{}: no hand-in code (attnscope1.…)", argument);
@@ -168,27 +144,27 @@ struct GradedAnswer {
 };
 
 analysis::Table graded_table(const std::vector<GradedAnswer>& answers) {
-  const auto column = [&](const char* key, const char* title, std::string (*of)(const GradedAnswer&)) {
-    return analysis::Column{.key = key, .title = title, .cell = [&answers, of](std::size_t row) {
-                              return analysis::Cell{.text = of(answers[row])};
-                            }};
+  analysis::Table table;
+  table.rows = answers.size();
+  const auto add = [&](const char* key, const char* title, std::string (*of)(const GradedAnswer&)) {
+    table.columns.push_back({.key = key, .title = title, .cell = [&answers, of](std::size_t row) {
+                               return analysis::Cell{.text = of(answers[row])};
+                             }});
   };
-  return {.columns = {column("student", "Student", [](const GradedAnswer& each) { return each.student; }),
-                      column("question", "Question", [](const GradedAnswer& each) { return each.item->id; }),
-                      column("answer", "Answer", [](const GradedAnswer& each) { return printable(each.given); }),
-                      column("key", "Key", [](const GradedAnswer& each) { return each.item->right; }),
-                      column("unit", "Unit", [](const GradedAnswer& each) { return each.item->unit; }),
-                      column("right", "Right",
-                             [](const GradedAnswer& each) {
-                               return std::string(each.item->is_right(each.given) ? "1" : "0");
-                             }),
-                      column("why", "Why", [](const GradedAnswer& each) { return each.item->why; })},
-          .rows = answers.size()};
+  add("student", "Student", [](const GradedAnswer& each) { return each.student; });
+  add("question", "Question", [](const GradedAnswer& each) { return each.item->id; });
+  add("answer", "Answer", [](const GradedAnswer& each) { return printable(each.given); });
+  add("key", "Key", [](const GradedAnswer& each) { return each.item->right; });
+  add("unit", "Unit", [](const GradedAnswer& each) { return each.item->unit; });
+  add("right", "Right",
+      [](const GradedAnswer& each) { return std::string(each.item->is_right(each.given) ? "1" : "0"); });
+  add("why", "Why", [](const GradedAnswer& each) { return each.item->why; });
+  return table;
 }
 
 ExitCode grade(LessonOptions& options) {
   const LessonData data(options);
-  const lesson::LessonTexts texts = load_texts(options);
+  const lesson::LessonTexts texts = lesson::load_lesson(options.language, custom_texts(options));
   if (options.codes.empty() && options.seed == 0)
     throw CommandError(ExitCode::usage, "a hand-in code, a file with codes, or --seed for the key is required");
   std::map<std::uint64_t, std::vector<lesson::HomeworkItem>> keys;
@@ -197,7 +173,7 @@ ExitCode grade(LessonOptions& options) {
     if (fresh) found->second = homework_items(texts, data.evidence, seed);
     return found->second;
   };
-  ExitCode code = exit_code(data, texts.problems);
+  ExitCode code = report_problems(data, texts.problems);
   std::vector<GradedAnswer> answers;
   std::vector<std::string> sums;
   for (const std::string& each : codes_of(options)) {
@@ -207,7 +183,7 @@ ExitCode grade(LessonOptions& options) {
       code = ExitCode::partial;
     };
     if (!hand_in.ok()) {
-      reject(make_message("{}: {}", lesson::truncate_text(each), hand_in.error()));
+      reject(make_message("{}: {}", shortened(each), hand_in.error()));
       continue;
     }
     const std::string name = printable(hand_in->name);
@@ -272,7 +248,6 @@ Action add_lesson(CLI::App& command) {
     add_filter_option(own, options->filter);
   };
   CLI::App& write = add("export", true, "Output folder for index.html and LANG.html");
-  write.add_option("--seed", options->seed, "Number that varies N and d in the questions")->check(integer_at_least(1));
   CLI::App& homework = add("homework", true, "Output file");
   homework.add_option("--seed", options->seed, "Number that varies wording, numbers and the order of choices")
       ->check(integer_at_least(1))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "profiler/lesson/claims.h"
 #include "profiler/lesson/texts.h"
@@ -12,113 +13,91 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// Horizontal axis of a strip plot; logarithmic if the values span a factor of 8 or more.
-class StripAxis {
- public:
-  StripAxis(double low, double high) : log_(low > 0 && high / low >= 8), low_(scaled(low)), high_(scaled(high)) {}
-
-  [[nodiscard]] double place(double value) const {
-    return margin + (width - 2 * margin) * std::clamp((scaled(value) - low_) / (high_ - low_), -0.04, 1.04);
-  }
-  static constexpr double width = 640;
-  static constexpr double margin = 40;
-
- private:
-  [[nodiscard]] double scaled(double value) const { return log_ ? std::log2(value) : value; }
-  bool log_;
-  double low_;
-  double high_;
-};
-
-/// Draws the cases of each GPU as dots above an axis, and the claimed range as a band.
+/// Draws the cases of each GPU as dots above an axis, and the claimed range as a band. The axis is logarithmic if the
+/// values span a factor of 8 or more.
 std::string strip_plot(const Claim& claim, const Verdict& verdict) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  const auto include = [&](double value) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  };
-  include(claim.claimed.low);
-  include(claim.claimed.high);
+  const ClaimedRange& claimed = claim.claimed;
+  std::vector<double> values{claimed.low, claimed.high};
   for (const GpuCases& group : verdict.found) {
-    include(group.cases.front().value);
-    include(group.cases.back().value);
+    for (const ClaimCase& each : group.cases) values.push_back(each.value);
   }
-  const bool modeled = verdict.found.size() == 1 && verdict.found.front().cases.size() == 1;
-  if (modeled || !(low < high)) return {};
-  const StripAxis axis(low, high);
-  constexpr double row_height = 34;
-  const double base = 8 + row_height * static_cast<double>(verdict.found.size());
-  const double from = std::isfinite(claim.claimed.low) ? axis.place(claim.claimed.low) : 0;
-  const double to = std::isfinite(claim.claimed.high) ? axis.place(claim.claimed.high) : StripAxis::width;
-  std::string drawn = fmt::format("<rect class=\"band\" x=\"{:.1f}\" y=\"4\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                                  from, std::max(2.0, to - from), base - 4);
+  const bool single = values.size() < 4;
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  const auto [low, high] = std::ranges::minmax(values);
+  if (single || !(low < high)) return {};
+  const bool log = low > 0 && high / low >= 8;
+  const auto x = [&, low = low, high = high](double value) {
+    return 40 + 560 * (log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low));
+  };
+  constexpr double width = 640;
+  const double base = 8 + 34 * static_cast<double>(verdict.found.size());
+  const double from = std::isfinite(claimed.low) ? x(claimed.low) : 0;
+  const double to = std::isfinite(claimed.high) ? x(claimed.high) : width;
+  std::string drawn = fmt::format(R"(<rect class="band" x="{:.1f}" y="4" width="{:.1f}" height="{:.1f}"/>)", from,
+                                  std::max(2.0, to - from), base - 4);
   double y = 8;
   for (const GpuCases& group : verdict.found) {
-    drawn += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>", y + 10, markup(group.gpu));
+    drawn += fmt::format(R"(<text x="0" y="{:.1f}">{}</text>)", y + 10, markup(group.gpu));
     for (const ClaimCase& each : group.cases) {
-      if (!std::isfinite(each.value)) continue;
-      drawn += fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/>",
-                           claim.claimed.contains(each.value) ? "inside" : "outside", axis.place(each.value), y + 20);
+      if (std::isfinite(each.value))
+        drawn += fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"/>)",
+                             claimed.contains(each.value) ? "inside" : "outside", x(each.value), y + 20);
     }
-    y += row_height;
+    y += 34;
   }
-  drawn += fmt::format("<path d=\"M0 {0:.1f}H{1:.0f}\"/>", base, StripAxis::width);
+  drawn += fmt::format(R"(<path d="M0 {0:.1f}H{1:.0f}"/>)", base, width);
   const auto tick = [&](double value) {
-    drawn += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", axis.place(value), base + 18,
-                         markup(format_figure(value, verdict.unit)));
+    drawn += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.1f}">{}</text>)", x(value), base + 18,
+                         markup(figure_text(value, verdict.unit)));
   };
   tick(low);
   tick(high);
-  const double claimed =
-      claim.claimed.stated.value_or(std::isfinite(claim.claimed.low) ? claim.claimed.low : claim.claimed.high);
+  const double stated = claimed.stated.value_or(std::isfinite(claimed.low) ? claimed.low : claimed.high);
   constexpr double label_width = 90;
-  if (std::min(axis.place(claimed) - axis.place(low), axis.place(high) - axis.place(claimed)) > label_width)
-    tick(claimed);
-  return fmt::format("<svg class=\"strip\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">{}</svg>", StripAxis::width,
-                     base + 24, drawn);
+  if (std::min(x(stated) - x(low), x(high) - x(stated)) > label_width) tick(stated);
+  return fmt::format(R"(<svg class="strip" viewBox="0 0 {:.0f} {:.0f}" role="img">{}</svg>)", width, base + 24, drawn);
 }
 
 class Card {
  public:
-  Card(const Claim& claim, const Verdict& verdict, const Evidence& evidence, const LessonTexts& texts)
-      : claim_(claim), verdict_(verdict), evidence_(evidence), texts_(texts) {}
+  Card(const Claim& claim, const Verdict& verdict, const Evidence& evidence, const LessonTexts& texts,
+       const MarkRenderer& line)
+      : claim_(claim), verdict_(verdict), evidence_(evidence), texts_(texts), line_(line) {}
 
-  std::string html(const MarkRenderer& line) const {
+  std::string html() const {
     std::string choices;
     for (const Outcome outcome : outcomes) {
-      choices +=
-          fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
-                      markup(claim_.id), to_string(outcome), label(to_string(outcome)));
+      choices += fmt::format(R"(<label class="choice"><input type="radio" name="claim-{0}" value="{1}"> {2}</label>)",
+                             markup(claim_.id), to_string(outcome), label(to_string(outcome)));
     }
     return fmt::format(
-        "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>"
-        "<div class=\"claim-text\">{}</div><fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button "
-        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" "
-        "hidden>{}</div></article>\n",
-        markup(claim_.id), to_string(verdict_.outcome), markup(claim_.title), label("source"), markup(claim_.source),
-        markdown_html(claim_.text, line), label("your_outcome"), choices, label("lock"), label("reveal"),
-        verdict_html(line));
+        R"(<article class="claim" data-id="claim-{id}" data-outcome="{outcome}"><h3>{title}</h3><p class="source">)"
+        R"({source_label}: {source}</p><div class="claim-text">{text}</div><fieldset><legend>{legend}</legend>)"
+        R"({choices}</fieldset><div class="row"><button class="lock" disabled>{lock}</button><button class="reveal" )"
+        "disabled>{reveal}</button></div><div class=\"verdict\" hidden>{verdict}</div></article>\n",
+        fmt::arg("id", markup(claim_.id)), fmt::arg("outcome", to_string(verdict_.outcome)),
+        fmt::arg("title", markup(claim_.title)), fmt::arg("source_label", label("source")),
+        fmt::arg("source", markup(claim_.source)), fmt::arg("text", markdown_html(claim_.text, line_)),
+        fmt::arg("legend", label("your_outcome")), fmt::arg("choices", choices), fmt::arg("lock", label("lock")),
+        fmt::arg("reveal", label("reveal")), fmt::arg("verdict", verdict_html()));
   }
 
  private:
   [[nodiscard]] std::string label(std::string_view key) const { return markup(texts_.label_text(key)); }
 
-  std::string verdict_html(const MarkRenderer& line) const {
-    std::string html = fmt::format("<p class=\"outcome {0}\">{1}</p><p class=\"prediction-result\"></p>",
+  std::string verdict_html() const {
+    std::string html = fmt::format(R"(<p class="outcome {0}">{1}</p><p class="prediction-result"></p>)",
                                    to_string(verdict_.outcome), label(to_string(verdict_.outcome)));
-    if (!verdict_.explanation.empty()) {
-      html += fmt::format("<p>{} {}</p>", label(verdict_.explanation), markup(texts_.translated(verdict_.detail)));
-    }
-    html += fmt::format("{}{}", strip_plot(claim_, verdict_), table());
+    if (!verdict_.explanation.empty())
+      html += fmt::format("<p>{} {}</p>", label(verdict_.explanation), markup(verdict_.detail));
+    html += strip_plot(claim_, verdict_) + table();
     if (!claim_.published.empty()) {
-      html += fmt::format("<div class=\"published\"><small>{}</small>{}</div>", label("published"),
-                          markdown_html(claim_.published, line));
+      html += fmt::format(R"(<div class="published"><small>{}</small>{}</div>)", label("published"),
+                          markdown_html(claim_.published, line_));
     }
     if (!claim_.changes.empty()) {
-      html += fmt::format("<div class=\"changes\"><h4>{}</h4>{}</div>", label("what_changes"),
-                          markdown_html(claim_.changes, line));
+      html += fmt::format(R"(<div class="changes"><h4>{}</h4>{}</div>)", label("what_changes"),
+                          markdown_html(claim_.changes, line_));
     }
     return html + points_html();
   }
@@ -129,57 +108,64 @@ class Card {
                        more, origin);
   }
 
-  std::string table() const {
+  std::string figure_rows(const std::vector<ClaimFigure>& figures) const {
     std::string rows;
-    for (const ClaimFigure& figure : verdict_.claimed)
-      rows += row(label(figure.label), format_figure(figure.value, figure.unit), {}, label(figure.origin));
+    for (const ClaimFigure& each : figures)
+      rows += row(label(each.label), figure_text(each.value, each.unit), markup(each.of), label(each.origin));
+    return rows;
+  }
+
+  std::string table() const {
+    std::string rows = figure_rows(verdict_.claimed);
     for (const GpuCases& group : verdict_.found) {
-      const auto text = [&](double value) { return format_figure(value, verdict_.unit); };
-      const bool at_most = group.cases[group.cases.size() / 2].at_most;
-      const std::string range = fmt::format("{} … {}", text(group.cases.front().value), text(group.cases.back().value));
-      rows += row(group.gpu.empty() ? label("found") : markup(group.gpu), (at_most ? "≤ " : "") + text(group.median()),
-                  group.cases.size() == 1 ? std::string()
-                                          : fmt::format("{}: {} · {} / {} {}", label("median"), markup(range),
-                                                        group.inside, group.cases.size(), label("cases_inside")),
-                  label(to_string(group.provenance())));
+      const auto text = [&](double value) { return figure_text(value, verdict_.unit); };
+      const ClaimCase& middle = group.cases[group.cases.size() / 2];
+      const Provenance weakest = std::ranges::max(group.cases, {}, &ClaimCase::provenance).provenance;
+      std::string range;
+      if (group.cases.size() > 1) {
+        range = fmt::format("{}: {} … {} · {} / {} {}", label("median"), markup(text(group.cases.front().value)),
+                            markup(text(group.cases.back().value)), group.inside, group.cases.size(),
+                            label("cases_inside"));
+      }
+      rows += row(group.gpu.empty() ? label("found") : markup(group.gpu),
+                  (middle.at_most ? "≤ " : "") + text(group.median()), range, label(to_string(weakest)));
     }
-    for (const ClaimFigure& figure : verdict_.beside)
-      rows +=
-          row(label(figure.label), format_figure(figure.value, figure.unit), markup(figure.of), label(figure.origin));
+    rows += figure_rows(verdict_.beside);
     return rows.empty() ? rows : "<table>" + rows + "</table>";
   }
 
-  /// "this program's FA1, FA2 · SM ↔ L2 · 24 points used", with a list of the points.
+  /// Returns "this program's FA1, FA2 · 24 points used: pass:fwd N>=4096".
   std::string points_html() const {
     const std::vector<Row> points = verdict_.points();
     if (points.empty()) return {};
-    std::vector<std::string> parts;
-    if (!verdict_.own.empty())
-      parts.push_back(fmt::format("{} {}", texts_.label_text("own_kernels"), fmt::join(verdict_.own, ", ")));
-    if (!verdict_.others.empty())
-      parts.push_back(fmt::format("{} {}", texts_.label_text("others_kernels"), fmt::join(verdict_.others, ", ")));
-    if (!verdict_.level.empty()) parts.push_back(texts_.translated(verdict_.level));
-    parts.push_back(fmt::format("{} {}", points.size(), texts_.label_text("points_used")));
-    std::string list;
-    constexpr std::size_t most_named = 12;
-    for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i)
-      list += fmt::format("<li>{}</li>", markup(texts_.translated(describe(evidence_.points.spec(points[i])))));
-    return fmt::format("<details><summary>{}</summary><ul>{}{}</ul></details>",
-                       markup(fmt::format("{}", fmt::join(parts, " · "))), list,
-                       points.size() > most_named ? "<li>…</li>" : "");
+    std::set<std::string> own;
+    std::set<std::string> others;
+    for (const Row row : points) {
+      const std::string& algorithm = evidence_.points.algorithm(row);
+      // Points that were exported here and imported again have a known algorithm.
+      const bool imported =
+          evidence_.points.run(row).provenance == Provenance::imported && evidence_.registry.find(algorithm) == nullptr;
+      (imported ? others : own).insert(short_title(evidence_.points.algorithms(), algorithm));
+    }
+    std::string text;
+    if (!own.empty()) text += fmt::format("{} {} · ", texts_.label_text("own_kernels"), fmt::join(own, ", "));
+    if (!others.empty()) text += fmt::format("{} {} · ", texts_.label_text("others_kernels"), fmt::join(others, ", "));
+    return fmt::format(R"(<p class="source">{}{} {}: <code>{}</code></p>)", markup(text), points.size(),
+                       label("points_used"), markup(claim_.parameter("points")));
   }
 
   const Claim& claim_;
   const Verdict& verdict_;
   const Evidence& evidence_;
   const LessonTexts& texts_;
+  const MarkRenderer& line_;
 };
 
 }  // namespace
 
 std::string claim_html(const Claim& claim, const Verdict& verdict, const Evidence& evidence, const LessonTexts& texts,
                        const MarkRenderer& line) {
-  return Card(claim, verdict, evidence, texts).html(line);
+  return Card(claim, verdict, evidence, texts, line).html();
 }
 
 }  // namespace attnscope::analysis::lesson

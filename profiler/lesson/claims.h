@@ -4,41 +4,21 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/ceilings.h"
-#include "kernels/model/law.h"
-#include "kernels/registry.h"
-#include "profiler/lesson/lesson_text.h"
-#include "profiler/points/point_table.h"
+#include "profiler/lesson/evidence.h"
+#include "profiler/lesson/json_card.h"
 
 namespace attnscope::analysis::lesson {
 
-/// Measured ceilings of one device.
-struct DeviceCeilings {
-  std::string gpu;
-  std::vector<Ceiling> ceilings;
-};
-
-/// Data that a lesson uses: points, the GPU it describes, and measured ceilings. Claims use the points of all GPUs.
-struct Evidence {
-  const PointTable& points;
-  std::vector<Row> rows;  ///< points of `gpu`
-  DeviceLimits gpu;
-  std::vector<Ceiling> ceilings{};             ///< measured on `gpu`; empty if none
-  std::vector<DeviceCeilings> all_ceilings{};  ///< of all devices
-  const Registry& registry;
-};
-
-enum class Unit { ratio, percent, bytes, nanoseconds, tflops, length, plain, bytes_per_second, flops };
-/// Formats a value as profiler/units does: "128 MiB", "4.00 ×", "1.2 ms", "116,224"; SI for rates, IEC for sizes.
-[[nodiscard]] std::string format_figure(double value, Unit);
+/// Formats a value: "4.00 ×" for the unit "×", "N 1448" for "N", otherwise as value_text().
+[[nodiscard]] std::string figure_text(double value, std::string_view unit);
 
 /// `partly`: holds in some cases (problems, pairs, rows of a table) but not in others.
 enum class Outcome { held, partly, refuted, not_testable };
@@ -50,10 +30,10 @@ inline constexpr std::array outcomes{Outcome::held, Outcome::partly, Outcome::re
 struct ClaimFigure {
   std::string_view label;
   double value = 0;
-  Unit unit = Unit::plain;
-  std::string of{};
+  std::string_view unit = "1";
   /// Key of the lesson's texts: provenance, "datasheet", "stated" (by the source) or "ours".
   std::string_view origin;
+  std::string of{};
 };
 
 /// A problem, pair of points or device for which the claim is tested.
@@ -73,20 +53,16 @@ struct GpuCases {
 
   [[nodiscard]] double median() const;
   [[nodiscard]] double spread() const { return cases.back().value - cases.front().value; }
-  [[nodiscard]] Provenance provenance() const;  ///< the weakest one
 };
 
 struct Verdict {
   Outcome outcome = Outcome::not_testable;
   std::vector<ClaimFigure> claimed{};
   std::vector<GpuCases> found{};
-  Unit unit = Unit::ratio;
+  std::string_view unit = "×";
   std::vector<ClaimFigure> beside{};
-  std::string explanation{};          ///< if not testable: key of the lesson's texts
-  std::string detail{};               ///< appended to `explanation`
-  std::vector<std::string> own{};     ///< algorithms measured with this program's kernels
-  std::vector<std::string> others{};  ///< series imported from other programs
-  std::string_view level{};           ///< "sm-l2" or "dram"; empty if the claim is not about bytes of one level
+  std::string explanation{};  ///< if not testable: key of the lesson's texts
+  std::string detail{};       ///< appended to `explanation`
 
   [[nodiscard]] std::vector<Row> points() const;
 };
@@ -115,42 +91,36 @@ struct Claim {
   std::string published{};  ///< numbers of the source, shown as imported
   std::string changes{};    ///< what would change the verdict
   const ClaimTest* test = nullptr;
-  std::string from{};  ///< an algorithm, or `imported:` and a series of another program
-  std::string to{};
-  std::string metric{};
-  std::string points{};  ///< filter (point_query.h)
-  std::string level{};
-  LawVariable of = LawVariable::n;
-  std::string ceiling{};
-  std::string over{};
-  std::string fault{};
-  AttentionProblem problem{};
+  std::map<std::string, std::string, std::less<>> parameters{};  ///< those of the test
   ClaimedRange claimed{};
+
+  /// Empty if the test has no such parameter.
+  [[nodiscard]] std::string_view parameter(std::string_view key) const;
 };
 
 /// Result of a test. Without cases, `none` is the reason: the data lack them.
 struct ClaimFindings {
   std::vector<ClaimCase> cases{};
-  Unit unit = Unit::ratio;
+  std::string_view unit = "×";
   std::string none{};  ///< key of the lesson's texts
   std::string detail{};
   std::vector<ClaimFigure> beside{};
 };
 
 struct ClaimTest {
-  std::string_view word;                ///< name on the card: "versus"
-  std::vector<std::string_view> needs;  ///< required members
+  std::string_view word;                     ///< name on the card: "versus"
+  std::vector<std::string_view> parameters;  ///< required members
   ClaimFindings (*run)(const Claim&, const Evidence&) = nullptr;
 };
 [[nodiscard]] std::span<const ClaimTest> claim_tests();
 
 /// Prefix of a card's `from` and `to` for series of other programs: "imported:torch-flash".
 inline constexpr std::string_view imported_series = "imported:";
+/// Returns the name of an algorithm or series without the prefix.
+[[nodiscard]] std::string_view series_name(std::string_view side);
 
-/// Reads a card (JSON). If any part is not understood, adds problems and returns nullopt, because the rest could
-/// misstate the claim.
-[[nodiscard]] std::optional<Claim> read_claim(const std::string& file, std::string_view text, std::string_view language,
-                                              const KnownNames&, const Registry&, std::vector<TextProblem>& problems);
+/// Reads a card. Check its problems: the rest of an invalid card could misstate the claim.
+[[nodiscard]] Claim read_claim(JsonCard&, const Registry&);
 
 /// Judges a claim by its cases: held if all are within the claimed range, refuted if none is, partly held otherwise.
 /// Not testable if the source names a GPU that the data lack; or if it names none, states a number, and GPUs of the
@@ -160,7 +130,7 @@ inline constexpr std::string_view imported_series = "imported:";
 /// Tests a claim; unavailable data are noted in the verdict. Never throws.
 [[nodiscard]] Verdict judge(const Claim&, const Evidence&);
 
-/// Returns the card's HTML: claim and choices, then the verdict, hidden. `text`: renders the card's Markdown.
+/// Returns the card's HTML: claim and choices, then the verdict, hidden.
 struct LessonTexts;
 [[nodiscard]] std::string claim_html(const Claim&, const Verdict&, const Evidence&, const LessonTexts&,
                                      const MarkRenderer&);

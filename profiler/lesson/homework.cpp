@@ -8,17 +8,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 
-#include "profiler/lesson/hierarchy.h"
-#include "profiler/lesson/json_card.h"
+#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/lesson_values.h"
-#include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
-#include "profiler/style/tokens.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -30,70 +25,62 @@ std::uint32_t checksum(std::string_view text) {
   return hash;
 }
 
-std::mt19937_64 random_numbers(std::string_view id, std::uint64_t seed) {
-  return std::mt19937_64(seed * 0x100000000U + checksum(id));
-}
+/// Names that answers may use besides `vary`.
+constexpr std::array<std::string_view, 6> data_names{"sms",         "l2",        "shared_block",
+                                                     "tensor_rate", "dram_rate", "latency_ns"};
 
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> read_variations(JsonCard& card) {
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> all;
-  const nlohmann::json given = card.object("vary");
-  if (given.is_null()) return all;
-  const auto is_list = [](const nlohmann::json& list) {
-    return list.is_array() && !list.empty() &&
-           std::ranges::all_of(list, [](const nlohmann::json& each) { return each.is_number_integer(); });
+/// Values of data_names in base units. Unmeasured ones are missing.
+user::Variables data_values(const Evidence& evidence) {
+  const DeviceLimits& gpu = evidence.gpu;
+  user::Variables values{{"sms", gpu.sm_count}, {"l2", gpu.l2_bytes}, {"shared_block", gpu.shared_bytes_per_block}};
+  const auto add = [&](const char* name, const std::optional<GpuFigure>& figure) {
+    if (figure) values[name] = std::llround(figure->value);
   };
-  if (!given.is_object() || !std::ranges::all_of(given, is_list)) {
-    card.report_invalid("vary", "expected lists of whole numbers: {\"n\": [4096, 8192]}");
-    return all;
-  }
-  for (const auto& [name, list] : given.items()) all.emplace_back(name, list.get<std::vector<std::int64_t>>());
-  return all;
+  add("tensor_rate", tensor_rate(gpu, evidence.ceilings));
+  add("dram_rate", gpu_figure(gpu, evidence.ceilings, {ceiling_key::dram_read}));
+  add("latency_ns", gpu_figure(gpu, evidence.ceilings, {ceiling_key::latency_dram}));
+  return values;
 }
 
-constexpr std::array<std::string_view, 7> data_names{"sms",       "l2",      "shared_block", "tensor_rate",
-                                                     "dram_rate", "l2_rate", "latency_ns"};
+void read_variations(JsonCard& card, HomeworkQuestion& question) {
+  const nlohmann::json given = card.value("vary");
+  for (const auto& [name, list] : given.items()) {
+    const bool fits = given.is_object() && list.is_array() && !list.empty() &&
+                      std::ranges::all_of(list, [](const nlohmann::json& each) { return each.is_number_integer(); });
+    if (!fits) return card.report_invalid("vary", "expected lists of whole numbers: {\"n\": [4096, 8192]}");
+    question.vary.emplace(name, list.get<std::vector<std::int64_t>>());
+    card.add_value_name(name);
+  }
+}
 
-bool is_named(const HomeworkQuestion& question, std::string_view name) {
-  return std::ranges::count(data_names, name) > 0 ||
-         std::ranges::any_of(question.vary, [&](const auto& each) { return each.first == name; });
+void read_answer(JsonCard& card, HomeworkQuestion& question) {
+  auto expression = user::Expression::parse(card.text("answer"));
+  if (!expression.ok()) return card.report_invalid("answer", expression.error());
+  for (const std::string& name : expression->names()) {
+    if (std::ranges::count(data_names, name) > 0 || question.vary.contains(name)) continue;
+    card.report_invalid("answer", make_message("unknown name '{}'; expected one of \"vary\", or {}", name,
+                                               fmt::join(data_names, ", ")));
+  }
+  question.answer = std::move(expression).value();
 }
 
 std::string letter(std::size_t choice) {
   return std::string(1, static_cast<char>('A' + choice));
 }
 
-/// Shuffles the first choice, which is right, and the others. Returns the right one's place.
-std::size_t shuffle(std::vector<std::string>& choices, std::mt19937_64& random) {
-  std::vector<std::size_t> order(choices.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random() % left]);
-  std::vector<std::string> shuffled;
-  shuffled.reserve(order.size());
-  for (const std::size_t place : order) shuffled.push_back(choices[place]);
-  choices = std::move(shuffled);
-  return static_cast<std::size_t>(std::ranges::find(order, std::size_t{0}) - order.begin());
-}
-
 std::optional<HomeworkItem> item_of(const HomeworkQuestion& question, const Evidence& evidence, std::uint64_t seed) {
-  std::mt19937_64 random = random_numbers(question.id, seed);
-  user::Variables names = homework_data(evidence);
+  std::mt19937_64 random(seed * 0x100000000U + checksum(question.id));
+  user::Variables names = data_values(evidence);
   for (const auto& [name, values] : question.vary) names[name] = values[random() % values.size()];
-  const Setting setting;
   bool known = true;
-  const MarkRenderer line{.value = [&](std::string_view name) -> std::string {
-                            const bool varied = std::ranges::any_of(
-                                question.vary, [&](const auto& each) { return each.first == name; });
-                            const ValueDefinition* definition = find_value(name);
-                            if (varied || definition == nullptr) {
-                              const auto found = names.find(name);
-                              known = known && found != names.end();
-                              return found == names.end() ? std::string() : fmt::to_string(found->second);
-                            }
-                            const auto value = definition->of(setting, evidence);
-                            known = known && value;
-                            return value ? markup(value->text) : std::string();
-                          },
-                          .term = [](std::string_view, std::string_view shown) { return markup(shown); }};
+  const MarkRenderer line{.value = [&](std::string_view name) {
+    const ValueDefinition* definition = question.vary.contains(name) ? nullptr : find_value(name);
+    const auto value = definition == nullptr ? std::nullopt : definition->of(evidence);
+    const auto number = names.find(name);
+    known = known && (value || (definition == nullptr && number != names.end()));
+    if (definition != nullptr) return value ? markup(value->text) : std::string();
+    return number == names.end() ? std::string() : fmt::to_string(number->second);
+  }};
   HomeworkItem item{.id = question.id, .unit = question.unit, .tolerance = question.tolerance};
   item.html = line_html(question.wordings[random() % question.wordings.size()], line);
   item.why = question.why;
@@ -103,9 +90,13 @@ std::optional<HomeworkItem> item_of(const HomeworkQuestion& question, const Evid
     item.value = *value;
     item.right = fmt::format("{:.4g}", *value);
   } else {
-    item.choices.push_back(line_html(question.right, line));
+    // Inserts the right choice into the shuffled wrong ones.
     for (const std::string& wrong : question.wrong) item.choices.push_back(line_html(wrong, line));
-    item.right = letter(shuffle(item.choices, random));
+    for (std::size_t left = item.choices.size(); left > 1; --left)
+      std::swap(item.choices[left - 1], item.choices[random() % left]);
+    const std::size_t place = random() % (item.choices.size() + 1);
+    item.choices.insert(item.choices.begin() + static_cast<std::ptrdiff_t>(place), line_html(question.right, line));
+    item.right = letter(place);
   }
   return known ? std::optional(std::move(item)) : std::nullopt;
 }
@@ -142,57 +133,24 @@ std::optional<std::string> decode_base64(std::string_view text) {
 
 }  // namespace
 
-std::optional<HomeworkQuestion> read_homework(const std::string& file, std::string_view text, std::string_view language,
-                                              const KnownNames& known, std::vector<TextProblem>& problems) {
-  JsonCard card(file, text, language);
-  HomeworkQuestion question{.id = card.id(), .order = card.number("order").value_or(100)};
+HomeworkQuestion read_homework(JsonCard& card) {
+  HomeworkQuestion question{.id = card.id(), .order = card.number("order", 100)};
+  read_variations(card, question);
+  for (const std::string_view name : data_names) card.add_value_name(std::string(name));
   question.wordings = card.texts("prompt");
-  if (!card.has("prompt")) card.report_missing("prompt");
-  question.vary = read_variations(card);
+  if (question.wordings.empty()) card.report_invalid("prompt", "expected a text");
   question.unit = card.text("unit");
   question.why = card.text("why");
-  question.tolerance = card.number("tolerance").value_or(0.02);
+  question.tolerance = card.number("tolerance", 0.02);
   question.right = card.text("right");
   question.wrong = card.texts("wrong");
-  if (const std::string answer = card.text("answer"); !answer.empty()) {
-    auto expression = user::Expression::parse(answer);
-    if (!expression.ok()) card.report_invalid("answer", expression.error());
-    if (expression.ok()) {
-      for (const std::string& name : expression->names()) {
-        if (!is_named(question, name))
-          card.report_invalid("answer", make_message("unknown name '{}'; expected one of \"vary\", or {}", name,
-                                                     fmt::join(data_names, ", ")));
-      }
-      question.answer = std::move(expression).value();
-    }
-  }
+  if (card.has("answer")) read_answer(card, question);
   constexpr std::size_t most_choices = 6;
   const bool choices = !question.right.empty() && !question.wrong.empty() && question.wrong.size() < most_choices;
   if (card.has("answer") ? card.has("right") || card.has("wrong") : !choices)
     card.report_invalid("answer", "expected a formula; or \"right\" with a choice and \"wrong\" with one to five");
   if (question.tolerance < 0) card.report_invalid("tolerance", "expected a number of 0 or more");
-  KnownNames names = known;
-  names.value = [&](std::string_view name) { return known.value(name) || is_named(question, name); };
-  std::string all;
-  for (const std::string& each : question.wordings) all += each + "\n\n";
-  for (const std::string& each : question.wrong) all += each + "\n\n";
-  const bool whole = card.finish({all, question.right}, names, problems);
-  return whole && !question.wordings.empty() ? std::optional(std::move(question)) : std::nullopt;
-}
-
-user::Variables homework_data(const Evidence& evidence) {
-  const Hierarchy all = hierarchy_of(evidence.gpu, evidence.ceilings);
-  user::Variables names{{"sms", evidence.gpu.sm_count},
-                        {"l2", evidence.gpu.l2_bytes},
-                        {"shared_block", evidence.gpu.shared_bytes_per_block},
-                        {"tensor_rate", std::llround(all.tensor_flops.value)}};
-  const auto add = [&](const char* name, const std::optional<HierarchyFigure>& figure) {
-    if (figure) names[name] = std::llround(figure->value);
-  };
-  add("dram_rate", all.at(MemoryLevel::dram).bandwidth);
-  add("l2_rate", all.at(MemoryLevel::l2).bandwidth);
-  add("latency_ns", all.at(MemoryLevel::dram).latency_ns);
-  return names;
+  return question;
 }
 
 bool HomeworkItem::is_right(std::string_view answer) const {
@@ -239,31 +197,23 @@ std::string homework_page(const LessonTexts& texts, const std::vector<HomeworkIt
     list += fmt::format("<li data-id=\"{}\"><p>{}</p><div class=\"answer\">{}</div></li>\n", markup(item.id), item.html,
                         answer);
   }
-  std::string words =
-      nlohmann::json(
-          {{"seed", seed}, {"data", data}, {"prefix", hand_in_prefix}, {"copied", texts.label_text("copied")}})
-          .dump();
-  for (std::size_t at = words.find('<'); at != std::string::npos; at = words.find('<')) words.replace(at, 1, "\\u003c");
-  return fmt::format(
-      "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{lang}\">\n<head><meta "
-      "charset=\"utf-8\"><meta name=\"generator\" content=\"attnscope homework\"><meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\"><link "
-      "rel=\"icon\" href=\"data:,\"><title>{title}</title><style>:root{{{light}}}@media (prefers-color-scheme: "
-      "dark){{:root{{color-scheme:dark;{dark}}}}}{css}</style></head>\n<body><main><h1>{title}</h1><p>{how}</p>"
-      "<label class=\"name\">{name} <input id=\"name\" maxlength=\"80\" autocomplete=\"name\"></label>\n<ol>\n{list}"
-      "</ol></main>\n<section id=\"result\"><h2>{hand_in}</h2><p id=\"student\"></p><p id=\"given\"></p><code "
-      "id=\"code\"></code><p class=\"buttons\"><button id=\"copy\">{copy}</button> <button id=\"print\">{print}"
-      "</button> <span id=\"note\"></span></p><footer>{of_data}: {data}</footer></section>\n<script "
-      "type=\"application/json\" id=\"words\">{words}</script><script>{script}</script></body></html>\n",
-      fmt::arg("lang", markup(texts.language)),
-      fmt::arg("title", fmt::format("{}: {} {}", label("lesson"), label("homework"), seed)),
-      fmt::arg("light", style::css_properties(false)), fmt::arg("dark", style::css_properties(true)),
-      fmt::arg("css", embedded_lesson("homework/page.css")), fmt::arg("how", label("homework_how")),
-      fmt::arg("name", label("student_name")), fmt::arg("list", list), fmt::arg("hand_in", label("hand_in")),
-      fmt::arg("copy", label("copy_code")), fmt::arg("print", label("print")), fmt::arg("of_data", label("of_data")),
-      fmt::arg("data", markup(data)), fmt::arg("words", words),
-      fmt::arg("script", embedded_lesson("homework/page.js")));
+  const std::string title = fmt::format("{}: {} {}", label("lesson"), label("homework"), seed);
+  return page_head("homework", texts.language, title, embedded_lesson("homework/page.css")) +
+         fmt::format(
+             "<body><main><h1>{title}</h1><p>{how}</p><label class=\"name\">{name} <input id=\"name\" "
+             "maxlength=\"80\" autocomplete=\"name\"></label>\n<ol>\n{list}</ol></main>\n<section "
+             "id=\"result\"><h2>{hand_in}</h2><p id=\"student\"></p><p id=\"given\"></p><code id=\"code\">"
+             "</code><p class=\"buttons\"><button id=\"copy\">{copy}</button> <button id=\"print\">{print}"
+             "</button> <span id=\"note\"></span></p><footer>{of_data}: {data}</footer></section>\n{words}"
+             "<script>{script}</script></body></html>\n",
+             fmt::arg("title", title), fmt::arg("how", label("homework_how")), fmt::arg("name", label("student_name")),
+             fmt::arg("list", list), fmt::arg("hand_in", label("hand_in")), fmt::arg("copy", label("copy_code")),
+             fmt::arg("print", label("print")), fmt::arg("of_data", label("of_data")), fmt::arg("data", markup(data)),
+             fmt::arg("words", script_json("words", {{"seed", seed},
+                                                     {"data", data},
+                                                     {"prefix", hand_in_prefix},
+                                                     {"copied", texts.label_text("copied")}})),
+             fmt::arg("script", embedded_lesson("homework/page.js")));
 }
 
 Result<HandIn, Message> decode_hand_in(std::string_view code) {

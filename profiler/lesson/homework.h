@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "kernels/user/expression.h"
@@ -15,13 +15,15 @@
 
 namespace attnscope::analysis::lesson {
 
+struct LessonTexts;
+
 /// A question of homework/ID.json: numeric with a tolerance, or with choices.
 struct HomeworkQuestion {
   std::string id{};
   double order = 0;
-  std::vector<std::string> wordings{};                                    ///< the seed chooses one
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> vary{};  ///< values of which the seed chooses one
-  std::optional<user::Expression> answer{};  ///< numeric answer in `unit`; names: `vary` and homework_data()
+  std::vector<std::string> wordings{};                                   ///< the seed chooses one
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> vary{};  ///< values of which the seed chooses one
+  std::optional<user::Expression> answer{};  ///< numeric answer in `unit`; names: `vary` and those of homework.cpp
   std::string unit{};
   double tolerance = 0;  ///< relative
   std::string right{};   ///< right choice; empty if numeric
@@ -29,13 +31,8 @@ struct HomeworkQuestion {
   std::string why{};  ///< shown when graded
 };
 
-/// Reads a question. Adds problems and returns nullopt if any part is not understood.
-[[nodiscard]] std::optional<HomeworkQuestion> read_homework(const std::string& file, std::string_view text,
-                                                            std::string_view language, const KnownNames&,
-                                                            std::vector<TextProblem>& problems);
-
-/// Names that answers may use, in base units: l2, dram_rate, tensor_rate, ... Unmeasured ones are missing.
-[[nodiscard]] user::Variables homework_data(const Evidence&);
+/// Reads a question. Check the card's problems.
+[[nodiscard]] HomeworkQuestion read_homework(JsonCard&);
 
 /// A question or claim for one seed.
 struct HomeworkItem {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed access to the members of a JSON file of the lesson: a claim or a homework question. A text is a string, or an
-// object with a string per language. Problems name the file, the line and the member.
+// Typed access to a JSON file of the lesson in one language. A text is a string, a list of paragraphs, or an object
+// with either per language; its marks are checked. Problems name the file and the member.
 #pragma once
 
-#include <initializer_list>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -11,48 +11,62 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/registry.h"
 #include "profiler/lesson/lesson_text.h"
 
 namespace attnscope::analysis::lesson {
 
 class JsonCard {
  public:
-  JsonCard(std::string file, std::string_view text, std::string_view language);
+  /// `path`: "claims/mine.json".
+  JsonCard(const std::string& path, std::string_view text, std::string_view language, const Glossary&);
 
   /// File name without folder and extension.
   [[nodiscard]] std::string id() const;
-  [[nodiscard]] bool has(std::string_view key) const { return card_.contains(key); }
-  /// Returns an empty text if the member is absent; the first language's text if `language` has none.
+  [[nodiscard]] bool has(std::string_view key) const { return members_.contains(key); }
+  /// Names of all members.
+  [[nodiscard]] std::vector<std::string> keys() const;
+  /// Joins paragraphs. Returns an empty text if the member is absent; the first language's text if `language` has none.
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::string required_text(std::string_view key);
-  /// Returns the strings of a list per language, or of one text.
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);
+  [[nodiscard]] double number(std::string_view key, double otherwise) { return number(key).value_or(otherwise); }
   [[nodiscard]] std::optional<double> number(std::string_view key);
   [[nodiscard]] std::string keyword(std::string_view key, const std::vector<std::string>& known);
-  [[nodiscard]] const Algorithm* algorithm(std::string_view key, const Registry&);
-  /// Returns an object as it is; null if absent.
-  [[nodiscard]] nlohmann::json object(std::string_view key);
+  /// Returns a member as it is; null if absent.
+  [[nodiscard]] nlohmann::json value(std::string_view key);
+  /// Returns the objects of a list.
+  [[nodiscard]] std::vector<JsonCard> objects(std::string_view key);
 
-  void report_missing(std::string_view key);
+  /// Lets {{name}} in the texts read after this.
+  void add_value_name(const std::string& name) { file_->value_names.insert(name); }
   void report_invalid(std::string_view key, const Message& expected);
-  /// Reports unknown members, and {{values}} and [[terms]] in `texts` that do not exist. Appends all problems. Returns
-  /// whether there are none.
-  [[nodiscard]] bool finish(std::initializer_list<std::string> texts, const KnownNames&, std::vector<TextProblem>&);
+  /// Reports unknown members.
+  void finish();
+  /// Problems of the whole file; empty if it can be used.
+  [[nodiscard]] const std::vector<Message>& problems() const { return file_->problems; }
 
  private:
-  [[nodiscard]] int line_of(std::string_view key) const;
-  const nlohmann::json* find(std::string_view key);
-  /// The text in the card's language; null if it is neither a string nor a list.
-  [[nodiscard]] const nlohmann::json* in_language(const nlohmann::json&) const;
+  /// Shared by the objects of a file.
+  struct File {
+    std::string path;
+    std::string language;
+    const Glossary& terms;
+    std::set<std::string, std::less<>> value_names{};
+    std::vector<Message> problems{};
+  };
+  JsonCard(std::shared_ptr<File> file, std::string place, nlohmann::json members)
+      : file_(std::move(file)), place_(std::move(place)), members_(std::move(members)) {}
 
-  std::string file_;
-  std::string source_;
-  std::string language_;
-  nlohmann::json card_ = nlohmann::json::object();
-  bool parsed_ = false;
+  void report(const Message& why) { file_->problems.push_back(make_message("{}: {}", file_->path, why)); }
+
+  std::shared_ptr<File> file_;
+  std::string place_;  ///< "steps[1]."; empty for the file's own members
+  nlohmann::json members_ = nlohmann::json::object();
   std::set<std::string, std::less<>> used_;
-  std::vector<TextProblem> problems_;
 };
+
+/// Returns whether the text can be part of an address and a key of answers: at most 60 letters, digits and hyphens,
+/// starting with a letter or digit.
+[[nodiscard]] bool is_name(std::string_view);
 
 }  // namespace attnscope::analysis::lesson

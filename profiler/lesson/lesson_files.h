@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -11,13 +10,8 @@
 
 #include "profiler/files/output_file.h"
 #include "profiler/lesson/lesson_page.h"
-#include "profiler/lesson/texts.h"
 
 namespace attnscope {
-
-/// Returns the points of the GPU of the newest run that was not imported; all points and the first known GPU if there
-/// is none.
-[[nodiscard]] analysis::lesson::Evidence make_evidence(const analysis::PointTable&);
 
 struct LessonFileOptions {
   std::string language = "en";          ///< language of index.html
@@ -26,13 +20,10 @@ struct LessonFileOptions {
 };
 
 struct WrittenLesson {
-  struct Page {
-    std::filesystem::path file{};
-    std::size_t steps = 0;
-    std::size_t claims = 0;
-  };
-  std::vector<Page> pages{};  ///< index.html first
-  std::vector<analysis::lesson::TextProblem> problems{};
+  std::vector<std::filesystem::path> pages{};  ///< index.html first
+  std::size_t screens = 0;
+  std::size_t claims = 0;
+  std::vector<Message> problems{};
 };
 
 /// Writes `folder`/index.html in the requested language and LANG.html in every other one, linked to each other. Throws
@@ -41,9 +32,9 @@ struct WrittenLesson {
                                          std::span<const analysis::lesson::TextFile> custom_texts,
                                          const analysis::lesson::Evidence&, const LessonFileOptions&);
 
-/// Reads every *.md and *.json below the folder, sorted by relative path; empty if the folder does not exist. Files
-/// that are not read (links, devices, too large, no permission, other extensions) are included with the reason. Hidden
-/// and backup files (x~) are ignored.
+/// Reads every *.json in the folder and below, sorted by relative path; empty if the folder does not exist. Files of
+/// subfolders that are not read (links, devices, too large, no permission, other extensions) are included with the
+/// reason. Hidden and backup files (x~) are ignored.
 [[nodiscard]] std::vector<analysis::lesson::TextFile> read_lesson_texts(const std::filesystem::path& folder);
 
 /// Writes all built-in texts below the folder for editing, or none. Returns their number. Throws FileError; existing

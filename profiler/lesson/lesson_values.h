@@ -1,50 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that lesson texts insert with {{name}}: modeled numbers and data of the loaded points, each with its origin.
+// Values that lesson texts insert with {{name}}: data of the loaded points and their GPU, each with its origin.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "profiler/lesson/claims.h"
-#include "profiler/lesson/front_matter_reader.h"
+#include "profiler/lesson/evidence.h"
 
 namespace attnscope::analysis::lesson {
 
-/// Values set by a step's front matter or by the seed of an exported lesson.
-struct Setting {
-  std::int64_t n = 4096;
-  std::int64_t d = 64;
-  std::int64_t tile = 128;  ///< rows and keys of the tiles in questions
-  std::size_t pair = 0;     ///< which pair of points questions compare, counted from the longest N
-};
-[[nodiscard]] Setting read_setting(FrontMatterReader&);
-/// Returns a variation of the setting; 0 returns it unchanged. Correct choices stay correct.
-[[nodiscard]] Setting vary_setting(Setting setting, std::uint64_t seed);
+/// The algorithms that the lesson's texts compare; the lesson's code gets their names here.
+namespace compared {
+inline constexpr std::string_view slow = "naive";  ///< stores the scores in memory
+inline constexpr std::string_view first = "fa1";
+inline constexpr std::string_view fast = "fa2";
+inline constexpr std::string_view newest = "fa3";
+inline constexpr std::string_view split = "splitkv";
+/// On the race and the roofline.
+inline constexpr std::array all{slow, first, fast, newest};
+}  // namespace compared
+
+/// Head dimension of the race, the roofline and the backward pass.
+inline constexpr std::int64_t head_dimension = 64;
 
 struct LessonValue {
   std::string text;
-  /// Key of the lesson's texts: "measured", "modeled", "datasheet", ...
+  /// Key of the lesson's texts: "measured", "modeled", "datasheet", ...; empty if it has none.
   std::string_view origin;
 };
 
-/// Returns the origin of a value computed from values of this provenance.
-[[nodiscard]] std::string_view origin_of(Provenance);
-
 struct ValueDefinition {
   std::string_view name;
-  std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
+  std::optional<LessonValue> (*of)(const Evidence&) = nullptr;
 };
+/// Null if unknown.
 [[nodiscard]] const ValueDefinition* find_value(std::string_view name);
 
 /// Returns the blocks of the kernel that moves the most bytes; 0 for an unknown algorithm.
 [[nodiscard]] double largest_kernel_blocks(const Evidence&, Row);
-
-/// Returns a permutation of the choices that depends on the seed, so that no letter is correct more often.
-[[nodiscard]] std::vector<std::size_t> shuffled_choices(const Question&, std::uint64_t seed);
-
-/// Returns whether the data have all values in the question's text; otherwise the question is skipped.
-[[nodiscard]] bool has_question_data(const Question&, const Setting&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

@@ -14,85 +14,54 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// DRAM bytes as in plots: including write-back bytes if known.
-std::optional<double> value_at(const PointTable& table, Row row, std::string_view metric) {
-  const ValueColumn& column = metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric);
-  const std::optional<double> value = column.at(row);
-  return value && *value > 0 ? value : std::nullopt;
-}
-
-Provenance provenance_at(const PointTable& table, Row row, std::string_view metric) {
-  return (metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric)).provenance(row);
-}
-
 std::optional<Pair> pair_of(const PointTable& table, Row from, Row to, std::string_view metric) {
-  const std::optional<double> before = value_at(table, from, metric);
-  const std::optional<double> after = value_at(table, to, metric);
-  if (!before || !after) return std::nullopt;
-  Pair pair{.from = from, .to = to, .before = *before, .after = *after};
-  const Provenance a = provenance_at(table, from, metric);
-  pair.provenance = a == provenance_at(table, to, metric) ? a : Provenance::derived;
-  return pair;
+  const ValueColumn& values = column_of(table, metric);
+  const double before = values.value(from);
+  const double after = values.value(to);
+  if (before <= 0 || after <= 0) return std::nullopt;  // 0 if unknown
+  const Provenance provenance = values.provenance(from);
+  return Pair{from, to, before, after, provenance == values.provenance(to) ? provenance : Provenance::derived};
 }
 
-/// A point's key without N, and N.
-struct Place {
-  std::string key;
-  std::int64_t n = 0;
-};
-
-std::optional<Place> place_of(const PointTable& table, Row row) {
-  PointSpec spec = table.spec(row);
-  if (spec.problem.n_q != spec.problem.n_k) return std::nullopt;
-  spec.problem.n_q = 1;
-  const std::int64_t n = std::exchange(spec.problem.n_k, 1);
-  return Place{fmt::format("{} {}", table.run_index(row), canonical_text(spec)), n};
-}
-
-std::string problem_key(const PointTable& table, Row row) {
+/// Key of a row's run and problem; without N, equal for points that differ in N only.
+std::string problem_key(const PointTable& table, Row row, bool with_n) {
   const PointSpec spec = table.spec(row);
-  return fmt::format("{} {} {}", table.run_index(row), describe(spec.problem), to_string(spec.cache));
-}
-
-double time_at(const PointTable& table, Row row) {
-  return table.values(metric_key::time_median_ns).at(row).value_or(std::numeric_limits<double>::infinity());
+  const AttentionProblem problem = with_n ? spec.problem : at_length(spec.problem, 1);
+  return fmt::format("{} {} {}", table.run_index(row), describe(problem), to_string(spec.cache));
 }
 
 std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const Row> rows,
                                         std::string_view algorithm) {
+  const ValueColumn& times = table.values(metric_key::time_median_ns);
   std::map<std::string, Row> best;
   for (const Row row : rows) {
     if (table.algorithm(row) != algorithm || !has_valid_times(table, row)) continue;
-    const auto [place, fresh] = best.emplace(problem_key(table, row), row);
-    if (!fresh && time_at(table, row) < time_at(table, place->second)) place->second = row;
+    const auto [place, fresh] = best.emplace(problem_key(table, row, true), row);
+    const bool faster = times.has(row) && (!times.has(place->second) || times.value(row) < times.value(place->second));
+    if (!fresh && faster) place->second = row;
   }
   return best;
 }
 
 }  // namespace
 
-bool has_valid_times(const PointTable& table, Row row) {
-  const Disposition disposition = table.disposition(row);
-  return disposition == Disposition::ok || disposition == Disposition::no_counters;
-}
-
 std::vector<Pair> find_doubled_pairs(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
+  // By the spec without N, then by N. Of repeated points the first counts.
   std::map<std::string, std::map<std::int64_t, Row>> groups;
-  std::vector<std::pair<Place, Row>> places;
   for (const Row row : rows) {
-    if (!has_valid_times(table, row)) continue;
-    std::optional<Place> place = place_of(table, row);
-    if (!place) continue;
-    groups[place->key].emplace(place->n, row);
-    places.emplace_back(*std::move(place), row);
+    PointSpec spec = table.spec(row);
+    if (!has_valid_times(table, row) || spec.problem.n_q != spec.problem.n_k) continue;
+    const std::int64_t n = spec.problem.n_k;
+    spec.problem = at_length(spec.problem, 1);
+    groups[fmt::format("{} {}", table.run_index(row), canonical_text(spec))].emplace(n, row);
   }
   std::vector<Pair> pairs;
-  for (const auto& [place, row] : places) {
-    const auto& group = groups[place.key];
-    const auto twice = group.find(2 * place.n);
-    // Use only the first of repeated points.
-    if (twice == group.end() || group.at(place.n) != row) continue;
-    if (const std::optional<Pair> pair = pair_of(table, row, twice->second, metric)) pairs.push_back(*pair);
+  for (const auto& [key, by_n] : groups) {
+    for (const auto& [n, row] : by_n) {
+      const auto twice = by_n.find(2 * n);
+      const auto pair = twice == by_n.end() ? std::nullopt : pair_of(table, row, twice->second, metric);
+      if (pair) pairs.push_back(*pair);
+    }
   }
   return pairs;
 }
@@ -114,25 +83,18 @@ std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> 
                                   std::string_view fast) {
   std::map<std::string, Crossover> groups;
   for (const Pair& pair : pairs_of_algorithms(table, rows, slow, fast, metric_key::time_median_ns)) {
-    AttentionProblem like = table.problem(pair.to);
-    if (like.n_q != like.n_k) continue;
-    like.n_q = like.n_k = 1;
-    Crossover& group = groups[fmt::format("{} {}", table.run_index(pair.to), describe(like))];
-    group.like = like;
-    group.pairs.push_back(pair);
+    if (table.n_q(pair.to) == table.n_k(pair.to)) groups[problem_key(table, pair.to, false)].pairs.push_back(pair);
   }
   std::vector<Crossover> all;
   for (auto& [key, group] : groups) {
     group.never = group.pairs.back().ratio() >= 1;
-    // Use the last crossing, because at small N curves may cross more than once.
-    for (std::size_t i = group.pairs.size(); i-- > 1 && !group.never;) {
+    for (std::size_t i = 1; i < group.pairs.size() && !group.never; ++i) {
       const double below = std::log(group.pairs[i - 1].ratio());
       const double above = std::log(group.pairs[i].ratio());
       if (above >= 0 || below < 0) continue;
       const double n0 = std::log(static_cast<double>(table.n_k(group.pairs[i - 1].to)));
       const double n1 = std::log(static_cast<double>(table.n_k(group.pairs[i].to)));
       group.n = std::exp(n0 + (n1 - n0) * below / (below - above));
-      break;
     }
     all.push_back(std::move(group));
   }

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of points that differ in one parameter only, for predict-then-reveal questions.
+// Pairs of points that differ in one parameter only.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "profiler/points/point_table.h"
+#include "profiler/lesson/evidence.h"
 
 namespace attnscope::analysis::lesson {
-
-/// Returns whether the point ran, with or without counters, so that its times are valid.
-[[nodiscard]] bool has_valid_times(const PointTable&, Row);
 
 struct Pair {
   Row from = 0;
@@ -26,19 +21,18 @@ struct Pair {
   [[nodiscard]] double ratio() const { return after / before; }
 };
 
-/// Returns pairs of rows that ran, have the metric and have N doubled, in row order.
+/// Returns pairs of rows of one run that ran, have the metric and have N doubled.
 [[nodiscard]] std::vector<Pair> find_doubled_pairs(const PointTable&, std::span<const Row> rows,
                                                    std::string_view metric);
 
-/// Returns pairs of two algorithms at the same problem and run, each with its fastest tile.
+/// Returns pairs of two algorithms at the same problem and run, each with its fastest tile, by N.
 [[nodiscard]] std::vector<Pair> pairs_of_algorithms(const PointTable&, std::span<const Row> rows, std::string_view from,
                                                     std::string_view to, std::string_view metric);
 
 /// The N from which one algorithm is faster than another, for problems that differ only in N.
 struct Crossover {
-  AttentionProblem like{};
   std::vector<Pair> pairs{};  ///< sorted by N; `from` is the point of the slower algorithm
-  /// N at which the ratio of times passes 1, interpolated log-log between two measured N.
+  /// N at which the ratio of times passes 1 for the last time, interpolated log-log between two measured N.
   std::optional<double> n{};
   bool never = false;  ///< still slower at the longest measured N
 };

@@ -1,181 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/lesson/texts.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <set>
 #include <utility>
 
 namespace attnscope::analysis::lesson {
 namespace {
 
-struct Source {
-  std::string path;
-  std::string text;
-  bool own = false;  ///< custom text
-};
-
-enum class TextKind { nowhere, words, glossary, step, claim, homework, plan };
-
-/// Returns the kind of a file and its language; the language is empty for claims and homework.
-std::pair<TextKind, std::string_view> text_kind_of(std::string_view path) {
-  const std::size_t slash = path.find('/');
-  if (slash == std::string_view::npos) return {TextKind::nowhere, {}};
-  const std::string_view folder = path.substr(0, slash);
-  const std::string_view file = path.substr(slash + 1);
-  if (file.find('/') != std::string_view::npos) return {TextKind::nowhere, {}};
-  if (folder == "claims" || folder == "homework") {
-    if (!file.ends_with(".json")) return {TextKind::nowhere, {}};
-    return {folder == "claims" ? TextKind::claim : TextKind::homework, {}};
-  }
-  const auto languages = lesson_languages();
-  if (std::ranges::count(languages, folder) == 0) return {TextKind::nowhere, {}};
-  if (file == "plan.json") return {TextKind::plan, folder};
-  if (!file.ends_with(".md")) return {TextKind::nowhere, {}};
-  if (file == "words.md") return {TextKind::words, folder};
-  if (file == "glossary.md") return {TextKind::glossary, folder};
-  return {file.starts_with("screen-") ? TextKind::step : TextKind::nowhere, folder};
+/// Folder of a path, or the file name of words and glossary. Other texts use words and glossary.
+std::string_view kind_of(std::string_view path) {
+  return path.substr(0, path.find('/'));
 }
 
-bool is_page_id(std::string_view slug) {
-  constexpr std::array<std::string_view, 12> ids{"claims", "results", "glossary", "words", "menu",   "theme",
-                                                 "big",    "print",   "forget",   "brief", "result", "data"};
-  return std::ranges::count(ids, slug) > 0 || slug.starts_with("data-") || slug.starts_with("claim-") ||
-         slug.starts_with("result-");
+std::vector<Choice> read_choices(JsonCard& step) {
+  std::vector<Choice> choices;
+  for (JsonCard& each : step.objects("choices")) {
+    choices.push_back(
+        {.text = each.required_text("text"), .right = each.value("right") == true, .why = each.required_text("why")});
+    each.finish();
+  }
+  // The keys A to F select choices.
+  const bool fits =
+      choices.size() >= 2 && choices.size() <= 6 && std::ranges::count(choices, true, &Choice::right) == 1;
+  if (!fits) step.report_invalid("choices", "expected two to six choices, exactly one with \"right\": true");
+  return choices;
 }
 
-class Loader {
- public:
-  Loader(std::string_view language, const Registry& registry) : registry_(registry) { texts_.language = language; }
+Step read_step(JsonCard& card) {
+  Step step{.picture = card.keyword("picture", {picture_names().begin(), picture_names().end()}),
+            .text = card.text("text"),
+            .question = card.text("question"),
+            .hint = card.text("hint")};
+  if (!step.question.empty()) step.choices = read_choices(card);
+  if (step.question.empty() == step.text.empty()) card.report_invalid("text", "expected a text or a question");
+  card.finish();
+  return step;
+}
 
-  /// Loads texts and glossary before the files that use them, and built-in files before custom ones, so that built-in
-  /// names take precedence.
-  LessonTexts load(std::span<const TextFile> more) && {
-    std::map<std::string, Source> all;
-    for (const EmbeddedText& each : embedded_lesson()) {
-      all.emplace(each.path, Source{.path = std::string(each.path), .text = std::string(each.text)});
-    }
-    for (const TextFile& each : more) {
-      const TextKind place = text_kind_of(each.path).first;
-      if (!each.read_error.empty()) {
-        wrong(each.path, 0, each.read_error);
-      } else if (place == TextKind::nowhere) {
-        if (each.path == "README.md") continue;  // the built-in folder has a README for authors
-        wrong(each.path, 0,
-              make_message(
-                  "ignored: expected LANG/words.md, LANG/glossary.md, LANG/screen-*.md, LANG/plan.json (LANG: {}), "
-                  "claims/*.json or homework/*.json",
-                  fmt::join(lesson_languages(), ", ")));
-      } else {
-        all.insert_or_assign(each.path, Source{.path = each.path, .text = each.text, .own = true});
-      }
-    }
-    // Words and glossary first: the other texts use them.
-    for (const bool first : {true, false}) {
-      for (const bool own : {false, true}) {
-        for (const auto& [path, source] : all) {
-          const auto [place, language] = text_kind_of(path);
-          if (place == TextKind::nowhere || source.own != own) continue;
-          if ((place == TextKind::words || place == TextKind::glossary) != first) continue;
-          if (language.empty() || language == texts_.language) read(source, place);
-        }
-      }
-    }
-    std::ranges::stable_sort(texts_.steps, {}, &Step::order);
-    std::ranges::stable_sort(texts_.claims, {}, &Claim::order);
-    std::ranges::stable_sort(texts_.homework, {}, &HomeworkQuestion::order);
-    return std::move(texts_);
+Screen read_screen(JsonCard& card) {
+  Screen screen{.id = card.id(),
+                .title = card.required_text("title"),
+                .order = card.number("order", 100),
+                .minutes = card.number("minutes", 0),
+                .say = card.text("say"),
+                .ask = card.text("ask"),
+                .answer = card.text("answer")};
+  for (JsonCard& each : card.objects("steps")) screen.steps.push_back(read_step(each));
+  if (screen.steps.empty()) card.report_invalid("steps", "expected a list of steps");
+  constexpr std::array<std::string_view, 3> pages{"claims", "results", "glossary"};
+  if (std::ranges::count(pages, screen.id) > 0) card.report_invalid("title", "the page has this name; rename the file");
+  return screen;
+}
+
+/// Adds what a file describes, unless it has problems.
+void read_text(const TextFile& file, const Registry& registry, LessonTexts& texts) {
+  JsonCard card(file.path, file.text, texts.language, texts.terms);
+  const auto add = [&](auto& list, auto read) {
+    card.finish();
+    if (card.problems().empty()) list.push_back(std::move(read));
+  };
+  const std::string_view kind = kind_of(file.path);
+  if (kind == "words.json") {
+    for (const std::string& key : card.keys()) texts.words[key] = card.text(key);
+  } else if (kind == "glossary.json") {
+    for (JsonCard& each : card.objects("terms")) texts.terms[each.required_text("term")] = each.required_text("text");
+  } else if (kind == "screens") {
+    add(texts.screens, read_screen(card));
+  } else if (kind == "claims") {
+    add(texts.claims, read_claim(card, registry));
+  } else {
+    add(texts.homework, read_homework(card));
   }
-
- private:
-  void read(const Source& source, TextKind place) {
-    if (place == TextKind::claim) {
-      auto claim = read_claim(source.path, source.text, texts_.language, known_, registry_, texts_.problems);
-      if (claim) texts_.claims.push_back(*std::move(claim));
-      return;
-    }
-    if (place == TextKind::homework) {
-      auto question = read_homework(source.path, source.text, texts_.language, known_, texts_.problems);
-      if (question) texts_.homework.push_back(*std::move(question));
-      return;
-    }
-    if (place == TextKind::plan) {
-      auto plan = read_plan(source.path, source.text, texts_.language, known_, texts_.problems);
-      if (plan) texts_.plan = *std::move(plan);
-      return;
-    }
-    auto [document, problems] = parse_document(source.path, source.text, known_);
-    const bool whole = problems.empty();
-    // Limit the problems reported per file.
-    constexpr std::size_t most = 20;
-    if (problems.size() > most) {
-      wrong(source.path, 0, make_message("{} problems; only the first ones are listed", problems.size()));
-      problems.resize(most);
-    }
-    std::ranges::move(problems, std::back_inserter(texts_.problems));
-    if (place == TextKind::glossary || place == TextKind::words) {
-      auto& lines = place == TextKind::words ? texts_.words : texts_.terms;
-      for (const auto& [key, entry] : document.front.entries) lines[key] = entry.value;
-    } else {
-      add_step(std::move(document), whole);
-    }
-  }
-
-  void wrong(const std::string& file, int line, Message why) {
-    texts_.problems.push_back({file, line, std::move(why)});
-  }
-
-  bool claim_slug(const std::string& slug, const std::string& file, int line) {
-    if (!is_name(slug)) {
-      wrong(file, line, no_name(slug));
-      return false;
-    }
-    const auto [taken, fresh] = slugs_.emplace(slug, file);
-    if (fresh && !is_page_id(slug)) return true;
-    wrong(file, line,
-          make_message("slug '{}' is already used by {} (choose another)", slug, fresh ? "the page" : taken->second));
-    return false;
-  }
-
-  /// Adds a step and reports all its problems; invalid steps are skipped.
-  void add_step(Document document, bool whole) {
-    FrontMatterReader front(document);
-    Step step{.slug = front.required_text("slug"), .title = front.required_text("title")};
-    (void)front.required_text("order");
-    const auto order = front.number("order");
-    step.order = order.value_or(0);
-    step.setting = read_setting(front);
-    std::ranges::move(front.finish(), std::back_inserter(texts_.problems));
-    whole = !step.slug.empty() && claim_slug(step.slug, document.file, document.front.line_of("slug")) && whole &&
-            !step.title.empty() && order;
-    for (const Block& block : document.blocks) {
-      const auto& pictures = picture_names();
-      if (block.kind == Block::Kind::picture && std::ranges::count(pictures, block.text) == 0) {
-        wrong(
-            document.file, block.line,
-            make_message("unknown picture '{}' (available: {})", truncate_text(block.text), fmt::join(pictures, ", ")));
-        whole = false;
-      }
-      if (block.kind == Block::Kind::question && !questions_.insert(block.question.id).second) {
-        wrong(document.file, block.line, make_message("duplicate question ID '{}'", block.question.id));
-        whole = false;
-      }
-    }
-    step.blocks = std::move(document.blocks);
-    if (whole) texts_.steps.push_back(std::move(step));
-  }
-
-  const Registry& registry_;
-  LessonTexts texts_;
-  std::map<std::string, std::string> slugs_;  ///< file by slug
-  std::set<std::string> questions_;
-  KnownNames known_{[](std::string_view name) { return find_value(name) != nullptr; },
-                    [this](std::string_view term) { return texts_.terms.contains(term); }};
-};
+  std::ranges::copy(card.problems(), std::back_inserter(texts.problems));
+}
 
 }  // namespace
 
@@ -184,12 +84,11 @@ std::string_view embedded_lesson(std::string_view path) {
   return found == embedded_lesson().end() ? std::string_view() : found->text;
 }
 
-std::vector<std::string> lesson_languages() {
-  std::vector<std::string> languages;
-  for (const EmbeddedText& each : embedded_lesson()) {
-    if (each.path.ends_with("/words.md")) languages.emplace_back(each.path.substr(0, each.path.find('/')));
-  }
-  return languages;
+bool is_text_path(std::string_view path) {
+  const std::string_view kind = kind_of(path);
+  if (path == "words.json" || path == "glossary.json") return true;
+  return path.ends_with(".json") && std::ranges::count(path, '/') == 1 &&
+         (kind == "screens" || kind == "claims" || kind == "homework");
 }
 
 std::string LessonTexts::label_text(std::string_view key) const {
@@ -197,26 +96,7 @@ std::string LessonTexts::label_text(std::string_view key) const {
   return found == words.end() ? "[" + std::string(key) + "]" : found->second;
 }
 
-std::string LessonTexts::translated(std::string_view line) const {
-  std::string all;
-  for (std::size_t from = 0; from <= line.size();) {
-    const std::size_t to = std::min(line.find(' ', from), line.size());
-    const std::string_view word = line.substr(from, to - from);
-    const std::size_t end = std::min(word.find_first_of(":,."), word.size());
-    const auto found = words.find(fmt::format("term.{}", word.substr(0, end)));
-    all += fmt::format("{}{}{}", from > 0 ? " " : "", found == words.end() ? word.substr(0, end) : found->second,
-                       word.substr(end));
-    from = to + 1;
-  }
-  return all;
-}
-
-std::string LessonTexts::title_of(const Algorithm& algorithm) const {
-  const auto found = words.find(fmt::format("title.{}", algorithm.name()));
-  return found == words.end() ? std::string(algorithm.facts().title) : found->second;
-}
-
-const std::vector<std::string>& picture_names() {
+std::span<const std::string> picture_names() {
   static const std::vector<std::string> names{
       "race",          "race-end",  "attention",     "attention-scores",   "attention-softmax", "attention-mix",
       "size",          "size-zoom", "softmax",       "softmax-block",      "softmax-rescale",   "tiling",
@@ -225,12 +105,31 @@ const std::vector<std::string>& picture_names() {
   return names;
 }
 
-LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more) {
-  return load_lesson(language, more, built_in_algorithms());
-}
-
 LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more, const Registry& registry) {
-  return Loader(language, registry).load(more);
+  LessonTexts texts{.language = std::string(language)};
+  std::map<std::string, TextFile> files;
+  for (const EmbeddedText& each : embedded_lesson()) {
+    const std::string path(each.path);
+    if (is_text_path(path)) files.emplace(path, TextFile{path, std::string(each.text)});
+  }
+  for (const TextFile& each : more) {
+    if (!each.read_error.empty()) {
+      texts.problems.push_back(make_message("{}: {}", each.path, each.read_error));
+    } else if (is_text_path(each.path)) {
+      files.insert_or_assign(each.path, each);
+    } else {
+      texts.problems.push_back(make_message(
+          "{}: ignored: expected words.json, glossary.json, screens/*.json, claims/*.json or homework/*.json",
+          each.path));
+    }
+  }
+  // The glossary first: other texts are checked against it.
+  if (const auto glossary = files.extract("glossary.json")) read_text(glossary.mapped(), registry, texts);
+  for (const auto& [path, file] : files) read_text(file, registry, texts);
+  std::ranges::stable_sort(texts.screens, {}, &Screen::order);
+  std::ranges::stable_sort(texts.claims, {}, &Claim::order);
+  std::ranges::stable_sort(texts.homework, {}, &HomeworkQuestion::order);
+  return texts;
 }
 
 }  // namespace attnscope::analysis::lesson

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lesson's texts: built-in ones, and custom ones that replace or extend them. Paths below assets/lesson/:
-//   LANG/words.md            texts of buttons and labels, one per line of the front matter
-//   LANG/glossary.md         definitions of [[terms]], one per line of the front matter
-//   LANG/screen-*.md         a screen; sorted by `order`
-//   LANG/plan.json           the lecturer's plan
-//   claims/*.json            a claim
-//   homework/*.json          a homework question
-// A custom file replaces a built-in one of the same path. Invalid files are skipped and reported with the line. Unknown
-// keys in a screen's front matter are reported and ignored.
+// The lesson's texts: built-in ones, and custom ones that replace or extend them. Each file has all languages. Paths
+// below assets/lesson/:
+//   words.json        texts of buttons and labels
+//   glossary.json     definitions of [[terms]]
+//   screens/*.json    a screen; its name is its address
+//   claims/*.json     a claim
+//   homework/*.json   a homework question
+// A custom file replaces a built-in one of the same path. Invalid files are skipped and reported.
 #pragma once
 
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -18,8 +18,6 @@
 
 #include "profiler/lesson/claims.h"
 #include "profiler/lesson/homework.h"
-#include "profiler/lesson/lesson_values.h"
-#include "profiler/lesson/plan.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -28,6 +26,7 @@ struct TextFile {
   std::string text;
   Message read_error{};  ///< error if it was not read; `text` is empty then
 };
+inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
 
 /// A built-in file: text, script or style.
 struct EmbeddedText {
@@ -36,45 +35,57 @@ struct EmbeddedText {
 };
 [[nodiscard]] std::span<const EmbeddedText> embedded_lesson();
 [[nodiscard]] std::string_view embedded_lesson(std::string_view path);
+/// Returns whether the path is that of a text, so that a custom file may replace it.
+[[nodiscard]] bool is_text_path(std::string_view path);
 
-/// Returns the built-in languages: "en", "zh".
-[[nodiscard]] std::vector<std::string> lesson_languages();
+inline constexpr std::array<std::string_view, 2> languages{"en", "zh"};
 
+struct Choice {
+  std::string text{};
+  bool right = false;
+  std::string why{};  ///< why it is correct, or what it would imply
+};
+
+/// A text beside a state of the drawing, or a question inside it.
 struct Step {
-  std::string slug{};
+  std::string picture{};   ///< state of the drawing; empty: as before
+  std::string text{};      ///< Markdown
+  std::string question{};  ///< Markdown; empty: no question
+  std::vector<Choice> choices{};
+  std::string hint{};
+};
+
+struct Screen {
+  std::string id{};
   std::string title{};
   double order = 0;
-  Setting setting{};
-  std::vector<Block> blocks{};  ///< each picture is a state of the drawing, for the texts and questions after it
+  std::vector<Step> steps{};
+  // Notes of the lecturer.
+  double minutes = 0;
+  std::string say{};
+  std::string ask{};
+  std::string answer{};
 };
 
 struct LessonTexts {
   std::string language;
-  /// `term.WORD` and `title.NAME` translate parts of point descriptions and algorithm titles.
   std::map<std::string, std::string, std::less<>> words{};
-  std::map<std::string, std::string, std::less<>> terms{};  ///< glossary: one sentence per term
-  std::vector<Step> steps{};
+  Glossary terms{};
+  std::vector<Screen> screens{};
   std::vector<Claim> claims{};
   std::vector<HomeworkQuestion> homework{};
-  LessonPlan plan{};
-  std::vector<TextProblem> problems{};
+  std::vector<Message> problems{};
 
   /// Returns the key in brackets if there is no text.
   [[nodiscard]] std::string label_text(std::string_view key) const;
-  /// Translates a line made by describe() or a mask's name ("heads 16 causal") token by token with `term.WORD`. For
-  /// "window:128:0" the part before the first colon is looked up. Unknown tokens stay unchanged.
-  [[nodiscard]] std::string translated(std::string_view line) const;
-  /// Returns the algorithm's own title if the language has no `title.NAME`.
-  [[nodiscard]] std::string title_of(const Algorithm&) const;
 };
 
 /// States of the drawing, in the order of the screens.
-[[nodiscard]] const std::vector<std::string>& picture_names();
+[[nodiscard]] std::span<const std::string> picture_names();
 
-/// Loads the texts of a language; `more` replaces or extends the built-in ones. Never throws: unreadable files are
-/// reported as problems.
-[[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {});
-/// Same, with user-defined kernels that steps and claims may name.
-[[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more, const Registry&);
+/// Loads the texts of a language; `more` replaces or extends the built-in ones. Claims may name user-defined kernels of
+/// the registry.
+[[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {},
+                                      const Registry& = built_in_algorithms());
 
 }  // namespace attnscope::analysis::lesson

@@ -19,7 +19,7 @@
 
 #include "browser.h"
 #include "kernels/oracle/float16.h"
-#include "profiler/lesson/online_softmax.h"
+#include "profiler/lesson/texts.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
@@ -127,9 +127,9 @@ TEST(LessonTexts, AreWrittenForEditing) {
   EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 0);
   // Unchanged texts have no effect.
   EXPECT_EQ(exported_page(folder, {"--texts", mine}), exported_page(folder));
-  const std::filesystem::path step = folder / "mine/zh/screen-1-race.md";
+  const std::filesystem::path step = folder / "mine/screens/race.json";
   std::string text = content(step);
-  text.replace(text.find("title: "), 7, "title: X");
+  text.replace(text.find("The race"), 8, "A race");
   write_file(step, text);
   EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 1);
   EXPECT_EQ(content(step), text) << "edited texts are kept";
@@ -152,8 +152,8 @@ TEST_F(LessonExport, RejectsInvalidInput) {
 }
 
 TEST_F(LessonExport, CustomTextsReplaceBuiltInOnes) {
-  write_file(folder_ / "mine/en/screen-8-own.md", "---\ntitle: My own\nslug: own\norder: 8\n---\nOf *me*.\n");
-  write_file(folder_ / "mine/en/screen-3-size.md", "---\ntitle: broken\n---\n");
+  write_file(folder_ / "mine/screens/own.json", R"({"title": "My own", "order": 8, "steps": [{"text": "Of *me*."}]})");
+  write_file(folder_ / "mine/screens/size.json", R"({"title": "broken"})");
   write_file(folder_ / "mine/claims/own.json", R"({"title": "Mine is faster", "source": "slide 12", "test": "versus",
     "from": "naive", "to": "fa2", "metric": "time_median_ns", "points": "pass:fwd N>=4096 n_q>=2", "low": 1})");
   write_file(folder_ / "mine/claims/broken.json", "{\n\"title\": \"x\"\n\"source\": \"y\"}");
@@ -166,8 +166,7 @@ TEST_F(LessonExport, CustomTextsReplaceBuiltInOnes) {
   const Outcome key =
       run(folder_, Words{"lesson", "grade", "--data", ATTNSCOPE_SAMPLE, "--seed", "1", "--csv"} + texts);
   EXPECT_THAT(key.out, HasSubstr("own,6,"));
-  EXPECT_THAT(outcome.err, HasSubstr("en/screen-3-size.md:1: "));
-  EXPECT_THAT(outcome.err, HasSubstr("'slug'"));
+  EXPECT_THAT(outcome.err, HasSubstr("screens/size.json: invalid \"steps\""));
   const std::string page = content(folder_ / "out/index.html");
   EXPECT_THAT(page, HasSubstr("8 My own</a>"));
   EXPECT_THAT(page, HasSubstr("<section id=\"tiling\""));
@@ -239,7 +238,16 @@ constexpr const char* reader = R"js(<script>
     report.law = ['N', 'd', 'M'].map(name => { set(name, 1.5); return document.querySelectorAll(`#stage circle[data-id^="law.${name}.p"]`).length; });
     document.querySelector('.reveal-law').click();
     report.law.push(...['N', 'd', 'M'].map(name => [...document.querySelectorAll(`#stage [data-id^="law.${name}.note"]`)].map(line => line.textContent).join(' ').match(/[-−]?[0-9]+([.][0-9]+)?/g)));
+    // The browser blocks the window of the notes: they are in a panel.
+    window.open = () => null;
+    const notes = document.getElementById('notes');
+    report.notes = [notes.hidden];
+    press('s');
+    report.notes.push(notes.hidden, notes.textContent.includes('12 N'));
     await go('decode-2');
+    report.notes.push(notes.textContent.includes('16'));
+    press('S');
+    report.notes.push(notes.hidden);
     report.busy = document.querySelectorAll('#stage rect[fill="var(--matrix-p)"]').length;
     set(words.splits, 1);
     report.busy = [report.busy, document.querySelectorAll('#stage rect[fill="var(--matrix-p)"]').length];
@@ -250,7 +258,10 @@ constexpr const char* reader = R"js(<script>
     report.question = [lock.disabled, reveal.disabled, told()];
     press('q');
     report.question.push(document.body.className.includes('question-open'), question.className.includes('full-screen'));
-    press('b'); press('Enter');
+    const chosen = () => [...question.querySelectorAll('input[type=radio]')].findIndex(input => input.checked);
+    report.arrows = ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowUp'].map(key => { press(key); return chosen(); });
+    press('b'); press('Enter'); press('ArrowDown');
+    report.arrows.push(chosen());
     report.question.push(question.querySelector('input').disabled, told(), reveal.disabled);
     const hands = question.querySelectorAll('.vote-count');
     const raise = (right, wrong) => hands.forEach(input => { input.value = input.closest('.choice').dataset.right === '1' ? right : wrong; input.dispatchEvent(new Event('input')); });
@@ -275,7 +286,7 @@ constexpr const char* reader = R"js(<script>
     link.click();
     report.link = link.getAttribute('href').split('#')[1];
     await go('nowhere'); report.nowhere = here().dataset.step;
-    report.remembered = JSON.parse(localStorage.getItem(document.body.dataset.key)).page;
+    report.remembered = JSON.parse(localStorage.getItem('attnscope-lesson')).page;
     const before = document.documentElement.dataset.theme; press('l');
     report.theme = before !== document.documentElement.dataset.theme;
     report.overflow = document.documentElement.scrollWidth > innerWidth + 1;
@@ -290,6 +301,16 @@ double shown_number(const std::string& text) {
   return std::stod(std::regex_replace(text, std::regex("−"), "-"));
 }
 
+struct SoftmaxExample {
+  std::string name;
+  std::size_t columns = 0;
+  std::size_t d = 0;
+  std::vector<double> scores, values;
+  std::vector<bool> hidden;
+  std::vector<std::size_t> blocks;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SoftmaxExample, name, columns, d, scores, values, hidden, blocks)
+
 /// Online softmax of FlashAttention, Algorithm 1 (arXiv 2205.14135v2; `inner`: o is stored normalized), and of
 /// FlashAttention-2, Section 3.1 (arXiv 2307.08691), with injected faults.
 struct OnlineSoftmax {
@@ -297,7 +318,7 @@ struct OnlineSoftmax {
   double error = 0;
   std::array<std::int64_t, 3> counts{};  ///< rows of o: rescaled, normalized, reread and rewritten
 
-  OnlineSoftmax(const analysis::lesson::SoftmaxExample& in, std::size_t block, bool inner, const std::string& fault) {
+  OnlineSoftmax(const SoftmaxExample& in, std::size_t block, bool inner, const std::string& fault) {
     const bool late = fault.starts_with("mask-after");
     const bool forgets = fault == "forget-rescale";
     const auto rounded = [&](double x) {
@@ -343,8 +364,7 @@ struct OnlineSoftmax {
     }
   }
 
-  void add_row(const analysis::lesson::SoftmaxExample& in, const auto& score, const auto& hides,
-               const std::vector<double>& o, double l) {
+  void add_row(const SoftmaxExample& in, const auto& score, const auto& hides, const std::vector<double>& o, double l) {
     long double total = 0;
     for (std::size_t j = 0; j < in.columns; ++j) total += hides(j) ? 0 : std::exp(static_cast<long double>(score(j)));
     for (std::size_t c = 0; c < in.d; ++c) {
@@ -363,7 +383,8 @@ struct OnlineSoftmax {
 void expect_softmax_as_played(const nlohmann::json& shown) {
   constexpr double digits_shown = 1e-4;
   std::size_t at = 0;
-  for (const analysis::lesson::SoftmaxExample& example : analysis::lesson::softmax_examples()) {
+  const auto examples = nlohmann::json::parse(analysis::lesson::embedded_lesson("web/softmax.json"));
+  for (const SoftmaxExample& example : examples.get<std::vector<SoftmaxExample>>()) {
     for (const std::size_t block : example.blocks) {
       for (const bool inner : {false, true}) {
         for (const char* fault : {"none", "forget-rescale", "mask-after-maximum", "mask-after-sum", "sum-in-fp16"}) {
@@ -473,6 +494,8 @@ TEST(LessonInABrowser, StepsDragsLocksAndReveals) {
     EXPECT_EQ(report["own"][1], "var(--error)");
     expect_law_as_fitted(report["law"]);
     EXPECT_EQ(report["busy"], nlohmann::json({132, 16})) << "SMs with a block: 66 splits of two K/V heads, or no split";
+    EXPECT_EQ(report["arrows"], nlohmann::json({0, 1, 2, 2, 1, 1})) << "a locked answer stays";
+    EXPECT_EQ(report["notes"], nlohmann::json({true, false, true, true, true}));
     EXPECT_EQ(report["question"], nlohmann::json({true, true, 0, true, true, true, 0, false, 3, false}));
     EXPECT_THAT(report["hands"][0].get<std::string>(), Not(HasSubstr("%"))) << "the answer is still hidden";
     EXPECT_THAT(report["hands"][1].get<std::string>(), HasSubstr("60%"));  // 12 / 20
@@ -494,7 +517,7 @@ TEST(LessonInABrowser, OpensAtRequestedOrLastStep) {
   const TemporaryFolder folder;
   std::string page = exported_page(folder);
   page.replace(page.find("data-start=\"\""), 13, "data-start=\"theorem\"");
-  const std::string last = "localStorage.setItem(document.body.dataset.key, '{\"page\": \"decode-2\"}');";
+  const std::string last = "localStorage.setItem('attnscope-lesson', '{\"page\": \"decode-2\"}');";
   page.insert(page.find("<header>"), "<script>" + last + "</script>");
   write_file(folder / "asked.html", page);
   page.replace(page.find("data-start=\"theorem\""), 20, "data-start=\"\"");

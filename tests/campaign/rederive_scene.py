@@ -44,7 +44,7 @@ def check(errors, what, shown, expected):
 
 
 def check_curves(errors, curves, points):
-    batch, heads = (int(re.search(rf'{name} (\d+)', curves['of'])[1]) for name in ('batch', 'heads'))
+    batch, heads = curves['of']['batch'], curves['of']['heads']
     same = {'pass': 'fwd', 'mask': 'full', 'dtype': 'fp16', 'd': 64, 'batch': batch, 'heads_q': heads, 'heads_kv': heads}
     for lane in curves['lanes']:
         for n, row in zip(curves['lengths'], lane['rows']):
@@ -94,7 +94,7 @@ def main():
     decode, backward = scene['decode'], scene['backward']
     check_lengths(errors, 'decode', decode, points, heads_q=decode['heads_q'], heads_kv=decode['heads_kv'], batch=decode['batch'])
     check_blocks(errors, decode)
-    check_lengths(errors, 'backward', backward, points, **{'pass': 'bwd'}, heads_q=backward['heads'], batch=backward['batch'])
+    check_lengths(errors, 'backward', backward, points, **{'pass': 'bwd'}, heads_q=backward['heads_q'], batch=backward['batch'])
     for name, values in PAPER.items():
         for what, value in values.items():
             check(errors, f'paper {name} {what}', scene['paper'][name][what]['paper'], value)

@@ -14,7 +14,6 @@
 #include "messages/language.h"
 #include "messages/window.h"
 #include "profiler/lesson/lesson_files.h"
-#include "profiler/lesson/texts.h"
 #include "storage/run_store.h"
 #include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
@@ -40,15 +39,15 @@ QString lesson_folder() {
 
 QStringList lesson_page_ids() {
   QStringList ids;
-  for (const lesson::Step& step : lesson::load_lesson("en", custom_lesson_texts()).steps) {
-    ids << QString::fromStdString(step.slug);
+  for (const lesson::Screen& screen : lesson::load_lesson("en", custom_lesson_texts()).screens) {
+    ids << QString::fromStdString(screen.id);
   }
   return ids << QStringLiteral("claims") << QStringLiteral("results") << QStringLiteral("glossary");
 }
 
 QStringList lesson_languages() {
   QStringList all;
-  for (const std::string& language : lesson::lesson_languages()) all << QString::fromStdString(language);
+  for (const std::string_view language : lesson::languages) all << QString::fromStdString(std::string(language));
   return all;
 }
 
@@ -73,20 +72,20 @@ LessonData collect_lesson_data(const Workspace& workspace) {
   return all;
 }
 
-LessonFile write_lesson_file(const LessonData& points, const LessonRequest& request, const QString& folder) {
+LessonFile write_lesson_file(const LessonData& points, const LessonRequest& request) {
   try {
-    lesson::Evidence evidence = make_evidence(points.points->table());
+    lesson::Evidence evidence = lesson::make_evidence(points.points->table());
     if (const StoredCeilings* rates = newest_rates(points.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
     for (const StoredCeilings& each : points.ceilings)
       evidence.all_ceilings.push_back({each.device_name, each.ceilings});
-    const WrittenLesson written =
-        write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), custom_lesson_texts(), evidence,
-                     {.language = request.language.toStdString(),
-                      .page{.data = points.data.toStdString(),
-                            .start = request.page.toStdString(),
-                            .theme = request.theme.toStdString()}});
-    LessonFile file{.path = QString::fromStdString(written.pages.front().file.string()), .problems = {}, .error = {}};
-    for (const lesson::TextProblem& problem : written.problems) file.problems << one_line(qtext(display_text(problem)));
+    const WrittenLesson written = write_lesson(
+        (request.folder.isEmpty() ? lesson_folder() : request.folder).toStdString(), custom_lesson_texts(), evidence,
+        {.language = request.language.toStdString(),
+         .page{.data = points.data.toStdString(),
+               .start = request.page.toStdString(),
+               .theme = request.theme.toStdString()}});
+    LessonFile file{.path = QString::fromStdString(written.pages.front().string()), .problems = {}, .error = {}};
+    for (const Message& problem : written.problems) file.problems << one_line(qtext(problem));
     return file;
   } catch (const std::exception& failure) {
     return {.path = {}, .problems = {}, .error = one_line(QString::fromUtf8(failure.what()))};
@@ -99,8 +98,8 @@ bool open_in_browser(const QString& path) {
 
 namespace {
 
-LessonFile write_task(const LessonTask& task, const StaleCheck& /*outdated*/) {
-  return write_lesson_file(task.points, task.request, task.folder);
+LessonFile write_task(const std::pair<LessonData, LessonRequest>& task, const StaleCheck& /*outdated*/) {
+  return write_lesson_file(task.first, task.second);
 }
 
 }  // namespace
@@ -132,7 +131,7 @@ void LessonLauncher::write_when_loaded() {
   wanted_ = false;
   const bool dark = plot_colors(window_->palette()).dark;
   const LessonRequest request{.theme = dark ? QStringLiteral("dark") : QStringLiteral("light")};
-  shown_.request({collect_lesson_data(workspace_), request, QString()}, always_in_background);
+  shown_.request({collect_lesson_data(workspace_), request}, always_in_background);
 }
 
 void LessonLauncher::show_written(const LessonFile& written) {
@@ -151,7 +150,7 @@ void LessonLauncher::save() {
   const QString folder =
       QFileDialog::getExistingDirectory(window_, qtext(msg::window::save_lesson_title{}), default_path());
   if (folder.isEmpty()) return;
-  saved_.request({collect_lesson_data(workspace_), LessonRequest(), folder}, always_in_background);
+  saved_.request({collect_lesson_data(workspace_), LessonRequest{.folder = folder}}, always_in_background);
 }
 
 void LessonLauncher::show_outcome(const QString& words, const QString& error) {

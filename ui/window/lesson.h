@@ -6,6 +6,7 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ui/process/background_task.h"
@@ -27,7 +28,8 @@ void remember_lesson_language(const QString& language);
 struct LessonRequest {
   QString page = {};  ///< slug or number of a page; empty: the last page read
   QString language = lesson_language();
-  QString theme = {};  ///< "dark", "light"; empty: the system's
+  QString theme = {};   ///< "dark", "light"; empty: the system's
+  QString folder = {};  ///< empty: the user's cache
 };
 
 /// Data of a lesson: points of the visible runs, ceilings and file names.
@@ -43,18 +45,10 @@ struct LessonFile {
   QStringList problems;  ///< problems in the user's own texts, one line each
   QString error;         ///< one line; empty on success
 };
-/// Writes the lesson into `folder`; empty: into the cache. Blocking, thread-safe, never throws.
-[[nodiscard]] LessonFile write_lesson_file(const LessonData& points, const LessonRequest& request,
-                                           const QString& folder = {});
+/// Blocking, thread-safe, never throws.
+[[nodiscard]] LessonFile write_lesson_file(const LessonData& points, const LessonRequest& request);
 
 [[nodiscard]] bool open_in_browser(const QString& path);
-
-/// Input of a lesson written in the background. `folder` empty: the user's cache.
-struct LessonTask {
-  LessonData points;
-  LessonRequest request;
-  QString folder;
-};
 
 /// Shows and saves the lesson for a window.
 class LessonLauncher : public QObject {
@@ -78,8 +72,10 @@ class LessonLauncher : public QObject {
   QStatusBar& status_;
   QWidget* window_;
   bool wanted_ = false;
-  BackgroundTask<LessonTask, LessonFile> shown_;
-  BackgroundTask<LessonTask, LessonFile> saved_;
+  /// Lessons written in the background.
+  using Task = BackgroundTask<std::pair<LessonData, LessonRequest>, LessonFile>;
+  Task shown_;
+  Task saved_;
 };
 
 }  // namespace attnscope::ui

@@ -2,6 +2,7 @@
 // Homework: keeps answers in the browser and writes the hand-in code. The page has no answers.
 'use strict';
 (() => {
+  if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.dataset.theme = 'dark';
   const {seed, data, prefix, copied} = JSON.parse(document.getElementById('words').textContent);
   const items = [...document.querySelectorAll('li')], name = document.getElementById('name');
   const store = `attnscope-homework-${seed}`;

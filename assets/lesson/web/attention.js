@@ -54,38 +54,39 @@ const attentionItems = stageNumber => view => {
                   controls: () => [slider('query', tr('query'), {low: 0, high: example.n - 1, text: i => tr('tokens').split(' ')[i]})]};
 });
 
-// Screen 3. Areas are bytes at one scale, which follows the larger of S and the chip.
+// Screen 3. Areas are bytes at one scale, which follows the larger of S and the chip: L2 and the memory of the SMs side by side.
 const hardware = scene.hardware;
 params.size = 4096;
 const sizeLimits = [512, 65536];
 const sharedAll = hardware.shared * hardware.sms, registersAll = hardware.registers * hardware.sms;
 const scoreBytes = n => 2 * n * n, tensorBytes = n => 2 * n * 64;
 const sizeItems = view => {
-  const {w, h, pad, text, display} = view, n = params.size, s = scoreBytes(n), chip = hardware.l2 + sharedAll + registersAll, tall = chip / Math.sqrt(hardware.l2);
-  const across = (w - 3 * pad) * (view.small ? 0.46 : 0.5), up = h - pad * 2 - display - text * 8, scale = Math.min(across / Math.sqrt(Math.max(s, hardware.l2)), up / Math.max(Math.sqrt(s), tall));
-  const side = value => Math.sqrt(value) * scale, ground = h - pad - text * 3.4, left = pad, S = side(s), items = [];
+  const {w, h, pad, text, display} = view, n = params.size, s = scoreBytes(n), chip = sharedAll + registersAll, gap = view.small ? 10 : pad;
+  const roots = [s, hardware.l2, chip].map(Math.sqrt), top = pad + display + text * 5.5, ground = h - pad - text * 3.4, room = w - 2 * pad - 3 * gap;
+  // S keeps room for its label.
+  const label = tr('size_s', {n: grouped(n), bytes: bytes(s)}), least = text / textFit(label, 1);
+  const fit = Math.min(room / (roots[0] + roots[1] + roots[2]), (ground - top) / Math.max(...roots)), scale = roots[0] * fit > least ? fit : Math.min((room - least) / (roots[1] + roots[2]), (ground - top) / Math.max(...roots)), [S, l2, sm] = roots.map(root => root * scale);
+  const left = pad, smLeft = w - pad - sm, l2Left = smLeft - gap - l2, side = value => Math.sqrt(value) * scale, items = [];
   items.push(...matrix('s', left, ground - S, S, S, view, {}));
-  items.push(T('s.bytes', left, ground - S - text * 0.4 - 14, tr('size_s', {n: grouped(n), bytes: bytes(s)}), text, {bold: true, fill: 'bytes'}));
+  items.push(T('s.bytes', left, ground - S - text * 0.4 - 14, label, text, {bold: true, fill: 'bytes'}));
   items.push(R('grip', left + S - 12, ground - S - 12, 24, 24, 'surface', {r: 12, stroke: 'ink', width: 2, drag: (point, start) => {
-    const before = Math.sqrt(scoreBytes(start.params.size)) * start.scale, now = Math.max(8, (point.x - left + ground - point.y) / 2);
+    const before = Math.sqrt(scoreBytes(start.params.size)) * (start.scale ??= scale), now = Math.max(8, (point.x - left + ground - point.y) / 2);
     params.size = Math.round(clamp(start.params.size * now / before, ...sizeLimits) / 256) * 256;
     changed();
   }}));
   const q = Math.max(2, side(tensorBytes(n)));
-  const x = w - pad - Math.max(side(chip), view.small ? 120 : 230), l2 = side(hardware.l2), sm = l2 ? (side(sharedAll + registersAll) ** 2) / l2 : 0;
   ['q', 'k', 'v', 'o'].forEach((name, i) => items.push(R(`m.${name}`, left + i * (q + 14), ground + text * 0.8, q, q, `matrix-${name}`, {stroke: 'ink'}), T(`t.${name}`, left + i * (q + 14) + q / 2, ground + text * 0.8 + q + text, name.toUpperCase(), text * 0.9, {anchor: 'middle', bold: true})));
   items.push(T('qkvo', left + 4 * (q + 14) + 8, ground + text * 2 + q, tr('size_each', {bytes: bytes(tensorBytes(n))}), text * 0.85, {fill: 'muted'}));
-  const part = (id, y, height, fill, label) => [R(id, x, y, l2, height, fill, {stroke: 'ink'}), ...paragraph(`${id}.t`, x + (view.small ? 0 : 8), y + text * 1.25, label, text * (view.small ? 0.8 : 0.9), w - x - pad)];
-  const smTop = ground - l2 - sm, shared = sm * sharedAll / (sharedAll + registersAll);
-  const labelled = l2 > text * 4;
-  items.push(R('hw.l2', x, ground - l2, l2, l2, 'cache', {stroke: 'ink'}), R('hw.shared', x, smTop, l2, shared, 'chip', {stroke: 'ink'}), R('hw.registers', x, smTop + shared, l2, sm - shared, 'chip', {stroke: 'ink'}));
-  const label = (id, y, line) => T(id, labelled ? x + 8 : x, y, line, text * (view.small ? 0.78 : 0.88));
-  items.push(label('hw.l2.t', labelled ? ground - l2 / 2 : ground + text * 1.2, `L2 ${bytes(hardware.l2)}`), label('hw.shared.t', labelled ? smTop + shared / 2 + text * 0.3 : smTop - text * 1.6, tr(view.small ? 'shared_one' : 'shared_all', {bytes: bytes(sharedAll)})),
-             label('hw.registers.t', labelled ? smTop + shared * 1.5 + text * 0.3 : smTop - text * 0.4, tr(view.small ? 'registers_one' : 'registers_all', {bytes: bytes(registersAll)})));
-  const parts = [hardware.l2, sharedAll + registersAll, chip], names = ['L2', tr('sm_all', {sms: hardware.sms}), tr('chip_all')];
-  const over = names.filter((name, i) => s > parts[i]);
-  items.push(T('size.state', pad, pad + display * 0.7, over.length === 3 ? tr('size_over_all') : s > hardware.l2 ? tr('size_over_l2') : tr('size_fits'), text * (view.small ? 1 : 1.3), {bold: true, fill: s > hardware.l2 ? 'error' : 'ink'}));
-  return items.map(item => item.drag ? {...item, drag: (point, start) => { start.scale ??= scale; item.drag(point, start); }} : item);
+  const shared = sm * sharedAll / chip, smTop = ground - sm;
+  items.push(R('hw.l2', l2Left, ground - l2, l2, l2, 'cache', {stroke: 'ink'}), R('hw.shared', smLeft, smTop, sm, shared, 'chip', {stroke: 'ink'}), R('hw.registers', smLeft, smTop + shared, sm, sm - shared, 'chip', {stroke: 'ink'}));
+  // Labels are inside, or in a list above where there is no room.
+  const labels = [['hw.l2.t', `L2: ${bytes(hardware.l2)}`, l2Left, ground - l2], ['hw.shared.t', tr('shared_all', {bytes: bytes(sharedAll)}), smLeft, smTop], ['hw.registers.t', tr('registers_all', {bytes: bytes(registersAll)}), smLeft, smTop + shared]];
+  const size = text * (view.small ? 0.8 : 0.88), inside = sm > size * 8.5;
+  labels.forEach(([id, line, x, y], i) => items.push(...(inside ? paragraph(id, x + 8, y + size * 1.5, line, size, sm - 16) : [T(`${id}.0`, w - pad, Math.min(ground - l2, smTop) - size * (0.6 + 1.3 * (2 - i)), line, size, {anchor: 'end', halo: true})])));
+  if (!inside) items.push(T('hw.l2.n', l2Left + l2 / 2, ground - l2 / 2 + size * 0.35, 'L2', size, {anchor: 'middle', bold: true}), T('hw.sm.n', smLeft + sm / 2, smTop + sm / 2 - size * 0.3, 'SM', size, {anchor: 'middle', bold: true}));
+  const parts = [hardware.l2, chip, hardware.l2 + chip];
+  items.push(T('size.state', pad, pad + display * 0.7, parts.every(part => s > part) ? tr('size_over_all') : s > hardware.l2 ? tr('size_over_l2') : tr('size_fits'), text * (view.small ? 1 : 1.3), {bold: true, fill: s > hardware.l2 ? 'error' : 'ink'}));
+  return items;
 };
 const sizeSlider = () => slider('size', 'N', {low: sizeLimits[0], high: sizeLimits[1], step: 256, text: grouped});
 states.size = {keys: ['size'], draw: sizeItems, caption: () => tr('size_caption', {gpu: hardware.name}), controls: () => [sizeSlider()]};

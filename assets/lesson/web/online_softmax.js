@@ -49,7 +49,3 @@ const simulateOnlineSoftmax = ({columns, d, scores, values, hidden}, block, inne
   }
   return trace;
 };
-const merge = (a, b) => {
-  const m = Math.max(a.m, b.m), [p, q] = [a, b].map(part => part.m === -Infinity ? 0 : Math.exp(part.m - m));
-  return {m, l: a.l * p + b.l * q, o: a.o.map((o, c) => o * p + b.o[c] * q)};
-};

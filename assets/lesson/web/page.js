@@ -30,7 +30,7 @@ const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const range = count => Array.from({length: count}, (ignored, i) => i);
 
 // Answers are stored in localStorage or, if the reader chose so, sessionStorage; if storage is blocked, until a reload.
-const key = document.body.dataset.key;
+const key = 'attnscope-lesson';
 const storage = name => { try { return window[name]; } catch (ignored) { return null; } };
 const readStorage = name => { try { return JSON.parse(storage(name).getItem(key)); } catch (ignored) { return null; } };
 const saved = readStorage('localStorage') || {};

@@ -30,19 +30,19 @@ const rooflineItems = view => {
     const at = {naive: [1, 0.35, 'start'], fa1: [0.3, 2, 'start'], fa2: [0, 2, 'middle'], fa3: [0, 2, 'middle']}[lane.name] || [0, -1, 'middle'];
     const end = px(now.x) > right - text * 8;
     items.push(C(`now.${lane.name}`, px(now.x), py(now.y), 11, lane.name, {stroke: 'surface', width: 2.5, drag}),
-               T(`now.${lane.name}.t`, px(now.x) + (end ? -14 : at[0] * 16), py(now.y) + at[1] * text, `${view.small && lane.name.startsWith('fa') ? lane.name.toUpperCase() : lane.title}, N ${tokens(now.n)}: ${grouped(now.y)}`, text * 0.88, {anchor: end ? 'end' : at[2], bold: true, halo: true}));
+               T(`now.${lane.name}.t`, px(now.x) + (end ? -14 : at[0] * 16), py(now.y) + at[1] * text, `${view.small && lane.name.startsWith('fa') ? lane.name.toUpperCase() : tr(`title.${lane.name}`)}, N ${tokens(now.n)}: ${grouped(now.y)}`, text * 0.88, {anchor: end ? 'end' : at[2], bold: true, halo: true}));
   }
   return items;
 };
-states.roofline = {keys: rooflineLanes.map(lane => `n_${lane.name}`), draw: rooflineItems, caption: () => scene.curves.of + ' · ' + tr('roofline_caption'),
-  controls: () => rooflineLanes.map(lane => slider(`n_${lane.name}`, lane.title, {list: pointsOf(lane).map(point => point.n), text: tokens}))};
+states.roofline = {keys: rooflineLanes.map(lane => `n_${lane.name}`), draw: rooflineItems, caption: () => scene.curves.of ? `${tr('of_points', scene.curves.of)} · ${tr('roofline_caption')}` : '',
+  controls: () => rooflineLanes.map(lane => slider(`n_${lane.name}`, tr(`title.${lane.name}`), {list: pointsOf(lane).map(point => point.n), text: tokens}))};
 
 // Screen 8.
 const decoding = scene.decode.lengths || [];
 params.cache = decoding.length ? decoding[decoding.length - 1].n : 0;
 params.splits = 1;
 const decodePoint = () => decoding.find(each => each.n === params.cache) || decoding[decoding.length - 1];
-const decodeNames = {fa2: 'FlashAttention-2', splitkv: 'Split-KV', 'torch-flash': 'PyTorch, flash', 'torch-cudnn': 'PyTorch, cuDNN'};
+const decodeNames = ['fa2', 'splitkv', 'torch-flash', 'torch-cudnn'];
 const smGrid = (view, busy, {x, y, w, h}) => {
   const columns = Math.ceil(Math.sqrt(hardware.sms * w / h)), c = Math.min(w / columns, h / Math.ceil(hardware.sms / columns));
   return range(hardware.sms).map(k => R(`sm.${k}`, x + k % columns * c + 1, y + Math.floor(k / columns) * c + 1, c - 3, c - 3, k < busy ? 'matrix-p' : 'window', {stroke: k < busy ? 'ink' : 'reference', width: 0.8, r: 2}));
@@ -63,13 +63,13 @@ const decodeItems = kind => view => {
   const of = point.of, full = of.splitkv?.blocks || of.fa2.blocks, parts = kind === 1 ? params.splits : 1, blocks = kind === 1 && parts > 1 ? parts * scene.decode.heads_kv : of.fa2.blocks;
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
-    const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${decodeNames[name]}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${decodeNames[name]}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
+    const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${tr(`title.${name}`)}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${tr(`title.${name}`)}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
     items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * 1.5, labelWidth: view.small ? 160 : 240}));
     return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 14), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
   items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
-  const rows = Object.entries(decodeNames).filter(([name]) => of[name] && name !== 'fa2').map(([name, label]) => ({label, value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
+  const rows = decodeNames.filter(name => of[name] && name !== 'fa2').map(name => ({label: tr(`title.${name}`), value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 1.2 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
@@ -97,8 +97,7 @@ const backwardItems = view => {
   items.push(T('lse', sx - side * 0.36, y + side * 0.5 - text * 1.4, again ? `LSE ${bytes(4 * n)}` : bytes(scoreBytes(n)), text * 0.9, {anchor: 'middle', bold: true, fill: 'bytes'}));
   ['q', 'k', 'v', 'o'].forEach((name, i) => items.push(...matrix(name, sx + side * 1.4 + i * side * 0.3, y + side * 0.2, side * 0.2, side * 0.6, view, {letter: i === 3 ? 'dO' : `d${name.toUpperCase()}`})));
   items.push(...arrow('gradient', sx + side * 1.3, sx + side + 18, y + side * 0.5, 3, 'ink'));
-  const names = {naive: rooflineLanes.find(lane => lane.name === 'naive')?.title || 'naive', fa1: 'FlashAttention', fa2: 'FlashAttention-2', fa3: 'FlashAttention-3'};
-  const rows = (metric, fill, format) => Object.entries(names).filter(([name]) => point.of[name]?.[metric]).map(([name, label]) => ({label, value: point.of[name][metric], text: format(point.of[name][metric]), fill, opacity: again === (name !== 'naive') ? 1 : 0.35}));
+  const rows = (metric, fill, format) => ['naive', 'fa1', 'fa2', 'fa3'].filter(name => point.of[name]?.[metric]).map(name => ({label: tr(`title.${name}`), value: point.of[name][metric], text: format(point.of[name][metric]), fill, opacity: again === (name !== 'naive') ? 1 : 0.35}));
   const top = y + side + text * (view.small ? 3.4 : 4.4), half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, height = view.small ? text * 0.72 : clamp((h - top - pad) / 8, text * 1.2, text * 2.2);
   items.push(T('bytes.t', pad, top - text * 0.6, tr('backward_bytes'), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}), ...barRows('bytes', pad, top, half, rows('dram', 'bytes', bytes), view, {height, labelWidth: view.small ? 110 : 170}));
   if (view.small) items.push(...barRows('time', pad, top + height * 8, half, rows('ns', 'time', duration), view, {height, labelWidth: 110}));
@@ -106,15 +105,15 @@ const backwardItems = view => {
   return items;
 };
 const toggleBackward = () => choice('recompute', 'P', [[0, tr('store_p')], [1, tr('recompute_p')]]);
-states.backward = {keys: ['length', 'recompute'], draw: backwardItems, enter: () => { params.recompute = 0; }, caption: () => tr('backward_caption', {gpu: hardware.name, d: scene.backward.d, heads: scene.backward.heads}),
+states.backward = {keys: ['length', 'recompute'], draw: backwardItems, enter: () => { params.recompute = 0; }, caption: () => tr('backward_caption', {gpu: hardware.name, d: scene.backward.d, heads: scene.backward.heads_q}),
   controls: () => [toggleBackward(), slider('length', 'N', {list: backward.map(each => each.n), text: grouped})]};
 states['backward-recompute'] = {...states.backward, enter: () => { params.recompute = 1; }};
 const paperItems = view => {
-  const {w, h, pad, text} = view, half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, items = [], columns = [['naive', rooflineLanes.find(lane => lane.name === 'naive')?.title || 'naive'], ['fa1', 'FlashAttention']].filter(([name]) => scene.paper[name]);
+  const {w, h, pad, text} = view, half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, items = [], columns = ['naive', 'fa1'].filter(name => scene.paper[name]), gpu = hardware.name.replace('NVIDIA ', '');
   if (!columns.length) return [T('none', pad, h / 2, tr('no_data'), text)];
   [['dram', 'bytes', tr('paper_bytes')], ['time', 'time', tr('paper_time')]].forEach(([metric, fill, title], k) => {
     const x = view.small ? pad : pad + k * (half + pad), y = view.small ? pad + text * 2 + k * h * 0.48 : h * 0.24;
-    const rows = columns.flatMap(([name, label]) => { const each = scene.paper[name][metric]; return [{label: `${label}, A100`, value: each.paper, text: `${each.paper} ${each.unit}`, fill, opacity: 0.55}, ...(each.ours ? [{label: tr('paper_ours', {gpu: hardware.name.replace('NVIDIA ', '')}), value: each.ours, text: `${+each.ours.toPrecision(3)} ${each.unit}`, fill}] : [])]; });
+    const rows = columns.flatMap(name => { const each = scene.paper[name][metric], label = tr(`title.${name}`); return [{label: `${label}, A100`, value: each.paper, text: `${each.paper} ${each.unit}`, fill, opacity: 0.55}, ...(each.ours ? [{label: `${label}, ${gpu}`, value: each.ours, text: `${+each.ours.toPrecision(3)} ${each.unit}`, fill}] : [])]; });
     items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2.4), labelWidth: view.small ? 140 : 210}));
   });
   return items;

@@ -104,8 +104,8 @@ const enterFullScreen = box => {
   dispatchEvent(new Event('resize'));
 };
 // Keys apply to the question that the drawing shows, until it is revealed.
-const activeQuestion = () => fullScreenQuestion() || questions.find(box => !box.hidden && !answers[box.dataset.id]?.revealed);
-// Keys: A to F choose, Enter locks, reveals or continues, H shows the hint, Q toggles full screen. Returns whether handled.
+const activeQuestion = () => fullScreenQuestion() || questions.find(box => !box.hidden && !asked.hidden && !answers[box.dataset.id]?.revealed);
+// Keys: A to F, or arrow keys in full screen, choose; Enter locks, reveals or continues, H shows the hint, Q toggles full screen. Returns whether handled.
 const handleQuestionKey = name => {
   const box = activeQuestion();
   if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => !each.hidden)); return true; }
@@ -114,6 +114,11 @@ const handleQuestionKey = name => {
   const choice = 'abcdef'.indexOf(name);
   const inputs = [...box.querySelectorAll('input[type=radio]')];
   if (name.length === 1 && choice >= 0 && inputs[choice]) { if (!inputs[choice].disabled) inputs[choice].click(); return true; }
+  if (fullScreenQuestion() && name.startsWith('Arrow')) {
+    const chosen = inputs.findIndex(input => input.checked), next = inputs[clamp(chosen + (/Down|Right/.test(name) ? 1 : -1), 0, inputs.length - 1)];
+    if (!next.disabled) next.click();
+    return true;
+  }
   const hint = box.querySelector('details');
   if (name === 'h' && hint) { hint.open = !hint.open; return true; }
   if (name !== 'Enter') return false;

@@ -50,7 +50,7 @@ const raceLane = (lane, i, view, race, box, ns, nsPerSecond) => {
   const gx = right - grid, gy = top + head, cells = 8, final = Math.floor(now.final * cells * cells + 1e-9), c = grid / cells, slow = lane === race.slow;
   const clock = duration(Math.min(ns, lane.ns));
   return [
-    T(`${id}.title`, left, top + text, lane.title, text * (view.small ? 0.95 : 1.15), {bold: true}),
+    T(`${id}.title`, left, top + text, tr(`title.${lane.name}`), text * (view.small ? 0.95 : 1.15), {bold: true}),
     T(`${id}.bytes`, gx - text * (view.small ? 6.2 : 8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true}),
     T(`${id}.clock`, gx - text, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true}),
     ...laneSquares(id, pile, lane, now, race, nsPerSecond),
@@ -87,7 +87,7 @@ const raceItems = (view, race, seconds) => {
 const raceNow = () => raceAt(raceLengths.includes(params.n) ? params.n : raceLengths.reduce((a, b) => Math.abs(a - 4096) < Math.abs(b - 4096) ? a : b));
 const raceCaption = () => {
   const {n, eager} = raceNow();
-  return tr('race_caption', {of: scene.curves.of, n: grouped(n)}) + (eager ? ' ' + tr('race_eager', {time: duration(eager)}) : '');
+  return tr('race_caption', {of: tr('of_points', scene.curves.of), n: grouped(n)}) + (eager ? ' ' + tr('race_eager', {time: duration(eager)}) : '');
 };
 const drawRace = seconds => view => raceLengths.length ? raceItems(view, raceNow(), seconds()) : [T('none', view.pad, view.h / 2, tr('no_data'), view.text)];
 const lengthSlider = (list, name = 'n') => slider(name, 'N', {list, text: grouped});

@@ -72,7 +72,33 @@ const middle = node => { const {top, height} = node.getBoundingClientRect(); ret
 const unhide = stop => { if (stop.hidden) stops.filter(each => each.matches('.claim')).forEach(each => { each.hidden = each !== stop; }); };
 const nearestStop = () => stops.reduce((best, stop, i) => !stop.hidden && Math.abs(middle(stop) - lineOfReading()) < Math.abs(middle(stops[best]) - lineOfReading()) ? i : best, 0);
 let currentStop = 0;
-const highlightLink = () => { if (currentStop >= steps.length) links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); };
+// Speaker notes of the screen: in a window of their own, which the audience does not see; in a panel if the browser blocks it.
+const speakerNotes = JSON.parse(document.getElementById('speaker-notes').textContent);
+const notesPanel = document.getElementById('notes');
+let notesWindow = null;
+const showNotes = () => {
+  if (notesPanel.hidden && !(notesWindow && !notesWindow.closed)) return;
+  const section = stops[currentStop].closest('section'), [say, ask, answer] = speakerNotes[section.id] || [tr('no_notes'), '', ''];
+  const html = `<h3>${section.querySelector('h2').innerHTML}</h3><p>${say}</p><p><em>${ask}</em></p><p>${answer}</p>`;
+  notesPanel.innerHTML = html;
+  if (notesWindow && !notesWindow.closed) notesWindow.document.body.innerHTML = html;
+};
+const toggleNotes = () => {
+  const open = notesWindow && !notesWindow.closed;
+  if (open) notesWindow.close();
+  if (open || !notesPanel.hidden) { notesPanel.hidden = true; return; }
+  notesWindow = window.open('', 'attnscope-notes', 'popup,width=560,height=420');
+  notesPanel.hidden = !!notesWindow;
+  if (notesWindow) {
+    notesWindow.document.head.replaceChildren(make('title', {}, tr('notes')), document.querySelector('style').cloneNode(true));
+    notesWindow.document.documentElement.dataset.theme = document.documentElement.dataset.theme;
+    notesWindow.document.body.id = 'notes';
+    notesWindow.addEventListener('keydown', event => document.body.dispatchEvent(new KeyboardEvent('keydown', {key: event.key, bubbles: true})));
+  }
+  showNotes();
+};
+const asked = document.getElementById('asked');
+const highlightLink = () => { showNotes(); asked.hidden = currentStop >= steps.length && !fullScreenQuestion(); if (currentStop >= steps.length) links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); };
 const onScroll = () => {
   if (performance.now() < jumping) return;
   currentStop = nearestStop();
@@ -128,7 +154,8 @@ addEventListener('keydown', event => {
   if (fullScreenQuestion() && kind !== 'number' && /^[0-9]$/.test(event.key)) { fullScreenQuestion().querySelector('.vote-count').focus(); return; }
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (handleQuestionKey(name)) { event.preventDefault(); return; }
-  if (fullScreenQuestion()) return;
+  if (name === 's') toggleNotes();
+  if (name === 's' || fullScreenQuestion()) return;
   if (/^[0-9]$/.test(name)) { const section = document.querySelector(`section[data-number="${name}"]`); if (section) goTo(stepOf(section.id)); return; }
   const inLesson = currentStop < steps.length, forward = () => goTo(currentStop + 1), back = () => goTo(currentStop - 1);
   const acts = {ArrowRight: forward, ArrowLeft: back, PageDown: forward, PageUp: back, l: toggleTheme, t: toggleBig, ...(inLesson ? {ArrowDown: forward, ArrowUp: back, ' ': () => controlsBox.querySelector('.play')?.click()} : {})};

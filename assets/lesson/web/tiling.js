@@ -109,7 +109,8 @@ const powerPlot = (plot, k, view, {x, y, w, h}) => {
   const px = value => x + w * Math.log(value / xs[0]) / Math.log(last / xs[0]), py = value => y + h - h * Math.log(clamp(value, low, high) / low) / Math.log(high / low);
   const guess = first[1] * (last / xs[0]) ** slope;
   const drag = point => { if (params.revealed) return; const value = low * (high / low) ** clamp((y + h - point.y) / h, 0, 1); params[`slope${plot.variable}`] = +clamp(Math.log(value / first[1]) / Math.log(last / xs[0]), -3, 3).toFixed(1); changed(); };
-  const ticksUp = range(3).map(i => low * (high / low) ** (0.15 + 0.35 * i));
+  // Powers of two, three or so.
+  const octaves = Math.ceil(Math.log2(high / low) / 4), ticksUp = range(4).map(i => 2 ** ((Math.ceil(Math.log2(low) / octaves) + i) * octaves)).filter(value => value <= high);
   const items = [...ticksUp.map((value, i) => T(`${id}.y${i}`, x + 4, py(value) + text * 0.3, bytes(value), text * 0.72, {fill: 'muted', opacity: view.small ? 0 : 0.8})), P(`${id}.axes`, `M${x} ${y}v${h}h${w}`, {stroke: 'reference'}), T(`${id}.name`, x + w / 2, y + h + text * 2.7, view.small ? plot.variable : `${plot.variable}  (${plot.fixed})`, text * 0.85, {anchor: 'middle', fill: 'muted'}), ...paragraph(`${id}.title`, x, y - text * 2, tr('law_ask', {variable: plot.variable}), text * (view.small ? 0.8 : 0.95), w + text, {bold: true})];
   for (const value of view.small ? [xs[0], last] : xs) items.push(T(`${id}.x${value}`, px(value), y + h + text * 1.3, tokens(value), text * 0.8, {anchor: 'middle', fill: 'muted'}));
   items.push(L(`${id}.guess`, px(xs[0]), py(first[1]), px(last), py(guess), 'accent', {width: 3}), C(`${id}.grip`, px(last), py(guess), 9, 'accent', {stroke: 'surface', width: 2, drag}), C(`${id}.p0`, px(xs[0]), py(first[1]), 5, 'bytes'));
@@ -124,7 +125,7 @@ const powerItems = view => {
   const {w, h, pad, text} = view, c = (w - 2 * pad) / 3, height = Math.min(h - pad * 2 - text * 9, c * 1.25), y = (h - height - text * 4) / 2;
   return powers.length ? powers.flatMap((plot, k) => powerPlot(plot, k, view, {x: pad + k * c + text * 0.6, y, w: c - text * 2.4, h: height})) : [T('none', pad, h / 2, tr('no_data'), text)];
 };
-states['theorem-powers'] = {keys: [], draw: powerItems, caption: () => powers.length ? `${scene.law.algorithm} · ${scene.law.of} · ${tr('law_key')}` : '',
+states['theorem-powers'] = {keys: [], draw: powerItems, caption: () => powers.length ? `${tr(`title.${scene.law.name}`)} · ${tr('of_law', scene.law)} · ${tr('law_key')}` : '',
   controls: () => {
     const button = buttonTo(tr('reveal'), () => { params.revealed = 1; changed(); }, {class: 'reveal-law'});
     return [...powers.map(plot => slider(`slope${plot.variable}`, plot.variable, {low: -3, high: 3, step: 0.1, text: number})), button];

@@ -12,22 +12,25 @@
 
 namespace attnscope::analysis::lesson {
 
-inline Evidence make_evidence(const PointTable& table) {
+inline Evidence evidence_of(const PointTable& table) {
   return {.points = table, .rows = table.rows(), .gpu = fixtures::h200(), .registry = built_in_algorithms()};
 }
 
-inline KnownNames known_names() {
-  return {.value = [](std::string_view name) { return name == "n"; }, .term = [](std::string_view) { return false; }};
+/// Returns a file of the lesson with these members.
+inline JsonCard json_card(const std::string& path, const nlohmann::json& members) {
+  static const Glossary no_terms;
+  return {path, members.dump(), "en", no_terms};
 }
 
 /// Returns a card with these members. Throws if it has problems.
 inline Claim card(const nlohmann::json& members) {
   nlohmann::json all{{"source", "me"}, {"title", "x"}};
   all.update(members);
-  std::vector<TextProblem> problems;
-  const auto claim = read_claim("claims/mine.json", all.dump(), "en", known_names(), built_in_algorithms(), problems);
-  if (!claim) throw std::invalid_argument(english_text(problems.front().why));
-  return *claim;
+  JsonCard read = json_card("claims/mine.json", all);
+  Claim claim = read_claim(read, built_in_algorithms());
+  read.finish();
+  if (!read.problems().empty()) throw std::invalid_argument(english_text(read.problems().front()));
+  return claim;
 }
 
 }  // namespace attnscope::analysis::lesson

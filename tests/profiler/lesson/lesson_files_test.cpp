@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// Returns "en/a.md: 4 bytes" or the file's problem.
+/// Returns "screens/a.json: 4 bytes" or the file's problem.
 std::vector<std::string> read_results(const std::filesystem::path& folder) {
   std::vector<std::string> lines;
   for (const auto& file : read_lesson_texts(folder)) {
@@ -41,42 +41,42 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
 
 TEST(LessonTextFolder, ReportsIgnoredFiles) {
   const testing::TemporaryFolder outside;
-  write_text(outside / "secret.md", "not to be shown");
+  write_text(outside / "secret.json", "not to be shown");
   const testing::TemporaryFolder folder;
-  write_text(folder / "en/step-1.md", "text");
-  write_text(folder / "en/.step-1.md.swp", "x");
-  write_text(folder / "en/step-1.md~", "x");
-  write_text(folder / "en/step-2.md.txt", "text");
+  write_text(folder / "screens/a.json", "text");
+  write_text(folder / "screens/.a.json.swp", "x");
+  write_text(folder / "screens/a.json~", "x");
+  write_text(folder / "screens/b.json.txt", "text");
   write_text(folder / "notes.txt", "text");
-  write_text(folder / "claims/large.md", std::string(analysis::lesson::max_text_bytes + 1, 'x'));
+  write_text(folder / "claims/large.json", std::string(analysis::lesson::max_text_bytes + 1, 'x'));
   write_text(folder / "claims/most.json", std::string(analysis::lesson::max_text_bytes, 'x'));
-  std::filesystem::create_symlink(outside / "secret.md", folder / "en/out.md");
-  std::filesystem::create_symlink("step-1.md", folder / "en/step-3.md");
+  std::filesystem::create_symlink(outside / "secret.json", folder / "screens/out.json");
+  std::filesystem::create_symlink("a.json", folder / "screens/c.json");
   std::filesystem::create_directory_symlink(outside.path(), folder / "more");
-  ASSERT_EQ(::mkfifo((folder / "en/pipe.md").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((folder / "screens/pipe.json").c_str(), 0600), 0);
   const auto ignored = [](const std::string& file) {
-    return AllOf(StartsWith(file + ": "), HasSubstr(".md"), Not(HasSubstr("bytes")));
+    return AllOf(StartsWith(file + ": "), HasSubstr(".json"), Not(HasSubstr("bytes")));
   };
   EXPECT_THAT(read_results(folder.path()),
-              ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1024 KiB")),
-                          "claims/most.json: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
-                          "en/step-1.md: 4 bytes", ignored("en/step-2.md.txt"), ignored("en/step-3.md")));
+              ElementsAre(AllOf(StartsWith("claims/large.json: "), HasSubstr("1024 KiB")),
+                          "claims/most.json: 1048576 bytes", "screens/a.json: 4 bytes", ignored("screens/b.json.txt"),
+                          ignored("screens/c.json"), ignored("screens/out.json"), ignored("screens/pipe.json")));
 }
 
 TEST(LessonTextFolder, AcceptsTrailingSlash) {
   const testing::TemporaryFolder folder;
   write_text(folder.path() / "notes.txt", "text");
-  write_text(folder.path() / "en" / "step-1.md", "text");
-  EXPECT_THAT(read_results(folder.path() / ""), ElementsAre("en/step-1.md: 4 bytes"));
-  EXPECT_THAT(read_results(folder.path()), ElementsAre("en/step-1.md: 4 bytes"));
+  write_text(folder.path() / "screens" / "a.json", "text");
+  EXPECT_THAT(read_results(folder.path() / ""), ElementsAre("screens/a.json: 4 bytes"));
+  EXPECT_THAT(read_results(folder.path()), ElementsAre("screens/a.json: 4 bytes"));
 }
 
 TEST(LessonTextFolder, PrintsInvalidNames) {
   const testing::TemporaryFolder folder;
-  write_text(folder.path() / "en" / "step-\xFF\xFE.md", "text");
+  write_text(folder.path() / "screens" / "a-\xFF\xFE.json", "text");
   const auto lines = read_results(folder.path());
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines.front(), "en/step-\\xff\\xfe.md: 4 bytes");
+  EXPECT_EQ(lines.front(), "screens/a-\\xff\\xfe.json: 4 bytes");
 }
 
 TEST(LessonTextFolder, MissingFolderIsEmpty) {
@@ -87,10 +87,10 @@ TEST(LessonTextFolder, MissingFolderIsEmpty) {
 TEST(LessonTextFolder, ReportsUnreadableFolder) {
   const testing::TemporaryFolder folder;
   if (::geteuid() == 0) GTEST_SKIP() << "running as root";
-  std::filesystem::create_directories(folder / "en");
-  std::filesystem::permissions(folder / "en", std::filesystem::perms::none);
-  EXPECT_THAT(read_results(folder.path()), ElementsAre(AllOf(StartsWith("en: "), HasSubstr("Permission denied"))));
-  std::filesystem::permissions(folder / "en", std::filesystem::perms::all);
+  std::filesystem::create_directories(folder / "screens");
+  std::filesystem::permissions(folder / "screens", std::filesystem::perms::none);
+  EXPECT_THAT(read_results(folder.path()), ElementsAre(AllOf(StartsWith("screens: "), HasSubstr("Permission denied"))));
+  std::filesystem::permissions(folder / "screens", std::filesystem::perms::all);
 }
 
 }  // namespace

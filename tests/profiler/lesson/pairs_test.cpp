@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "kernels/model/attention.h"
-#include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/pairs.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/points/fixtures.h"
@@ -65,34 +64,32 @@ TEST(Pairs, InterpolatesCrossover) {
   EXPECT_FALSE(at_last[0].n);
 }
 
-TEST(Hierarchy, FallsBackToDatasheet) {
+TEST(GpuFigures, FallBackToTheDatasheet) {
   const DeviceLimits& h200 = *find_gpu("H200");
-  const Hierarchy all = hierarchy_of(h200);
-  EXPECT_FALSE(all.at(MemoryLevel::l2).latency_ns);
-  EXPECT_FALSE(all.at(MemoryLevel::l2).in_flight_bytes);
-  EXPECT_NEAR(all.at(MemoryLevel::dram).flops_per_byte->value, 989.4e12 / 4.8e12, 1);
-  EXPECT_EQ(all.at(MemoryLevel::dram).bandwidth->source, CeilingSource::datasheet);
+  EXPECT_FALSE(bytes_in_flight(h200, {}));
+  EXPECT_NEAR(ridge_point(h200, {}, tensor_rate(h200, {}))->value, 989.4e12 / 4.8e12, 1);
+  EXPECT_EQ(gpu_figure(h200, {}, {ceiling_key::dram_read})->source, CeilingSource::datasheet);
+  EXPECT_FALSE(ridge_point(h200, {}, std::nullopt));
 }
 
-TEST(Hierarchy, MeasuredFirst) {
+TEST(GpuFigures, MeasuredFirst) {
   namespace key = ceiling_key;
+  const DeviceLimits& h200 = *find_gpu("H200");
   const auto ceiling = [](std::string_view name, double value) {
     return Ceiling{.name = std::string(name), .value = value, .unit = std::string(find_ceiling(name)->unit)};
   };
   const std::vector<Ceiling> measured{ceiling(key::dram_read, 4.64e12), ceiling(key::latency_dram, 337),
                                       ceiling(key::wgmma_fp16, 885.6e12)};
-  const Hierarchy all = hierarchy_of(*find_gpu("H200"), measured);
-  EXPECT_EQ(all.tensor_flops.source, CeilingSource::measured);
-  EXPECT_EQ(all.at(MemoryLevel::dram).bandwidth->source, CeilingSource::measured);
-  ASSERT_TRUE(all.at(MemoryLevel::dram).in_flight_bytes);
-  EXPECT_NEAR(all.at(MemoryLevel::dram).in_flight_bytes->value, 4.64e12 * 337e-9, 1);
-  EXPECT_EQ(all.at(MemoryLevel::dram).in_flight_bytes->source, CeilingSource::derived);
-  EXPECT_NEAR(all.at(MemoryLevel::dram).flops_per_byte->value, 885.6 / 4.64, 1e-9);
-  EXPECT_EQ(all.at(MemoryLevel::dram).flops_per_byte->source, CeilingSource::derived);
+  EXPECT_EQ(tensor_rate(h200, measured)->source, CeilingSource::measured);
+  const auto in_flight = bytes_in_flight(h200, measured);
+  ASSERT_TRUE(in_flight);
+  EXPECT_NEAR(in_flight->value, 4.64e12 * 337e-9, 1);
+  EXPECT_EQ(in_flight->source, CeilingSource::derived);
+  const auto ridge = ridge_point(h200, measured, tensor_rate(h200, measured));
+  EXPECT_NEAR(ridge->value, 885.6 / 4.64, 1e-9);
+  EXPECT_EQ(ridge->source, CeilingSource::derived);
   const std::vector<Ceiling> rate{ceiling(key::wgmma_fp16, 885.6e12)};
-  EXPECT_EQ(hierarchy_of(*find_gpu("H200"), rate).at(MemoryLevel::dram).flops_per_byte->source,
-            CeilingSource::datasheet)
-      << "of the bandwidth";
+  EXPECT_EQ(ridge_point(h200, rate, tensor_rate(h200, rate))->source, CeilingSource::datasheet) << "of the bandwidth";
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "profiler/lesson/claims.h"
 #include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/lesson_values.h"
-#include "profiler/lesson/scene_data.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 #include "profiler/plan/text.h"
@@ -35,26 +34,8 @@ using ::testing::Not;
 
 std::vector<std::string> problem_lines(const LessonTexts& texts) {
   std::vector<std::string> lines;
-  for (const TextProblem& problem : texts.problems) lines.push_back(english_text(display_text(problem)));
+  for (const Message& problem : texts.problems) lines.push_back(english_text(problem));
   return lines;
-}
-
-/// Returns the language-independent parts of a step.
-std::vector<std::string> shape_of(const Step& step) {
-  const Setting& s = step.setting;
-  std::vector<std::string> shape{step.slug};
-  shape.push_back(fmt::format("{} {} {}", step.order, s.n, s.d));
-  for (const Block& block : step.blocks) {
-    std::string part = std::to_string(static_cast<int>(block.kind));
-    if (block.kind == Block::Kind::picture) part += block.text;
-    if (block.kind == Block::Kind::question) {
-      part += block.question.id;
-      for (const Choice& choice : block.question.choices) part += choice.right ? 'x' : 'o';
-      if (!block.question.hint.empty()) part += '?';
-    }
-    shape.push_back(part);
-  }
-  return shape;
 }
 
 /// Returns the words of a text, a formula as one; two Chinese characters are a word.
@@ -66,30 +47,61 @@ std::size_t word_count(const std::string& text) {
   return static_cast<std::size_t>(western + std::ranges::count_if(plain, three_bytes) / 2);
 }
 
+/// Adds the place of each text that lacks a language.
+void find_untranslated(const nlohmann::json& value, const std::string& place, std::vector<std::string>& found) {
+  if (value.is_object() && (value.contains("en") || value.contains("zh"))) {
+    if (value.size() != languages.size()) found.push_back(place);
+    return;
+  }
+  for (const auto& [key, member] : value.items()) {
+    if (member.is_structured()) find_untranslated(member, place + "/" + key, found);
+  }
+}
+
 TEST(LessonTexts, BothLanguagesAreComplete) {
-  EXPECT_THAT(lesson_languages(), ElementsAre("en", "zh"));
-  const LessonTexts en = load_lesson("en");
-  const LessonTexts zh = load_lesson("zh");
-  for (const LessonTexts* texts : {&en, &zh}) {
-    EXPECT_THAT(problem_lines(*texts), IsEmpty()) << texts->language;
-    EXPECT_EQ(texts->steps.size(), 9U);
-    EXPECT_EQ(texts->claims.size(), 12U);
-    for (const auto& [key, word] : en.words) EXPECT_NE(texts->label_text(key).front(), '[') << texts->language << key;
-    for (const Step& step : texts->steps) {
-      for (const Block& block : step.blocks) {
-        EXPECT_LE(word_count(block.text), 60U) << texts->language << step.slug << ": " << block.text;
-        for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.explanation.empty()) << step.slug;
+  std::vector<std::string> untranslated;
+  for (const EmbeddedText& each : embedded_lesson()) {
+    if (is_text_path(each.path))
+      find_untranslated(nlohmann::json::parse(each.text), std::string(each.path), untranslated);
+  }
+  EXPECT_THAT(untranslated, IsEmpty());
+  for (const std::string_view language : languages) {
+    const LessonTexts texts = load_lesson(language);
+    EXPECT_THAT(problem_lines(texts), IsEmpty()) << language;
+    EXPECT_EQ(texts.screens.size(), 9U);
+    EXPECT_EQ(texts.claims.size(), 12U);
+    double minutes = 0;
+    for (const Screen& screen : texts.screens) {
+      minutes += screen.minutes;
+      for (const std::string& note : {screen.say, screen.ask, screen.answer}) EXPECT_NE(note, "") << screen.id;
+      for (const Step& step : screen.steps) {
+        EXPECT_LE(word_count(step.text), 60U) << language << screen.id << ": " << step.text;
+        EXPECT_LE(step.choices.size(), 4U);
       }
     }
-    for (const Claim& claim : texts->claims) EXPECT_FALSE(claim.text.empty()) << claim.id;
+    EXPECT_EQ(minutes, 45);
+    for (const Claim& claim : texts.claims) {
+      EXPECT_FALSE(claim.text.empty()) << claim.id;
+      EXPECT_TRUE(language == "en" || claim.source.find("section") == std::string::npos) << claim.id;
+    }
+    EXPECT_GE(texts.homework.size(), 15U);
+    for (const HomeworkQuestion& each : texts.homework) {
+      EXPECT_GE(each.wordings.size(), 2U) << each.id;
+      EXPECT_NE(each.why, "") << each.id;
+    }
   }
-  ASSERT_EQ(en.steps.size(), zh.steps.size());
-  for (std::size_t i = 0; i < en.steps.size(); ++i) EXPECT_EQ(shape_of(en.steps[i]), shape_of(zh.steps[i]));
-  ASSERT_EQ(en.claims.size(), zh.claims.size());
-  for (std::size_t i = 0; i < en.claims.size(); ++i) {
-    EXPECT_EQ(en.claims[i].id, zh.claims[i].id);
-    EXPECT_EQ(zh.claims[i].source.find("section"), std::string::npos) << zh.claims[i].id;
+}
+
+// Every text of the page that scripts show, and every other key of the pages, is in words.json.
+TEST(LessonTexts, WordsAreUsed) {
+  std::string scripts;
+  for (const EmbeddedText& each : embedded_lesson()) {
+    if (each.path.ends_with(".js")) scripts += each.text;
   }
+  const LessonTexts texts = load_lesson("en");
+  const std::regex call(R"(\btr\('([a-z_0-9]+)')");
+  for (std::sregex_iterator at(scripts.begin(), scripts.end(), call), end; at != end; ++at)
+    EXPECT_TRUE(texts.words.contains((*at)[1].str())) << (*at)[1];
 }
 
 std::size_t characters(std::string_view text) {
@@ -98,21 +110,20 @@ std::size_t characters(std::string_view text) {
 }
 
 TEST(LessonTexts, TheRightChoiceIsNotTheLongest) {
-  for (const std::string& language : lesson_languages()) {
+  for (const std::string_view language : languages) {
     const LessonTexts texts = load_lesson(language);
     const auto expect = [&](const std::string& id, std::string_view right, const std::vector<std::string>& wrong) {
       EXPECT_TRUE(
           std::ranges::any_of(wrong, [&](const std::string& each) { return characters(each) >= characters(right); }))
           << language << ' ' << id << ": " << right;
     };
-    for (const Step& step : texts.steps) {
-      for (const Block& block : step.blocks) {
-        if (block.kind != Block::Kind::question) continue;
+    for (const Screen& screen : texts.screens) {
+      for (const Step& step : screen.steps) {
         std::string right;
         std::vector<std::string> wrong;
-        for (const Choice& choice : block.question.choices)
+        for (const Choice& choice : step.choices)
           choice.right ? void(right = choice.text) : wrong.push_back(choice.text);
-        expect(block.question.id, right, wrong);
+        if (!step.choices.empty()) expect(screen.id, right, wrong);
       }
     }
     for (const HomeworkQuestion& each : texts.homework) {
@@ -121,88 +132,27 @@ TEST(LessonTexts, TheRightChoiceIsNotTheLongest) {
   }
 }
 
-TEST(LessonTexts, HomeworkAndPlanAreCompleteInBothLanguages) {
-  const LessonTexts en = load_lesson("en");
-  const LessonTexts zh = load_lesson("zh");
-  ASSERT_EQ(en.homework.size(), zh.homework.size());
-  EXPECT_GE(en.homework.size(), 15U);
-  for (std::size_t i = 0; i < en.homework.size(); ++i) {
-    EXPECT_GE(en.homework[i].wordings.size(), 2U) << en.homework[i].id;
-    EXPECT_EQ(en.homework[i].wordings.size(), zh.homework[i].wordings.size()) << en.homework[i].id;
-    EXPECT_EQ(en.homework[i].wrong.size(), zh.homework[i].wrong.size()) << en.homework[i].id;
-    EXPECT_NE(en.homework[i].why, "") << en.homework[i].id;
-  }
-  ASSERT_EQ(en.plan.rows.size(), 9U);
-  ASSERT_EQ(zh.plan.rows.size(), 9U);
-  EXPECT_EQ(en.plan.minutes(), 45);
-  for (std::size_t i = 0; i < en.plan.rows.size(); ++i) {
-    EXPECT_EQ(en.plan.rows[i].screen, zh.plan.rows[i].screen);
-    EXPECT_EQ(en.plan.rows[i].minutes, zh.plan.rows[i].minutes);
-    EXPECT_NE(zh.plan.rows[i].say, en.plan.rows[i].say);
-  }
-}
-
-TEST(LessonValues, FollowSettingAndData) {
+TEST(LessonValues, FollowTheData) {
   const PointTable none;
-  const Evidence evidence = make_evidence(none);
-  const Setting setting{.n = 8192, .d = 64};
-  EXPECT_EQ(find_value("s_one")->of(setting, evidence)->text, "128 MiB");
-  EXPECT_EQ(find_value("s_one")->of(setting, evidence)->origin, "modeled");
-  EXPECT_FALSE(find_value("exponent_n")->of(setting, evidence));
-  EXPECT_FALSE(find_value("dram_latency")->of(setting, evidence));
+  const Evidence evidence = evidence_of(none);
+  EXPECT_EQ(find_value("l2")->of(evidence)->text, "60 MiB");
+  EXPECT_EQ(find_value("l2")->of(evidence)->origin, "datasheet");
+  EXPECT_FALSE(find_value("exponent_n")->of(evidence));
+  EXPECT_FALSE(find_value("dram_latency")->of(evidence));
   EXPECT_EQ(find_value("nothing"), nullptr);
-  std::set<std::pair<std::int64_t, std::int64_t>> settings;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    settings.emplace(vary_setting(setting, seed).n, vary_setting(setting, seed).d);
-  EXPECT_GT(settings.size(), 10U);
 }
 
-TEST(LessonSeeds, VaryQuestionsAndKeepAnswers) {
-  const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Evidence evidence = make_evidence(table);
-  for (const std::string language : {"en", "zh"}) {
-    for (const Step& step : load_lesson(language).steps) {
-      for (const Block& block : step.blocks) {
-        if (block.kind != Block::Kind::question) continue;
-        std::set<std::string> prompts;
-        std::set<std::vector<std::size_t>> orders;
-        for (std::uint64_t seed = 0; seed < 6; ++seed) {
-          const Setting setting = vary_setting(step.setting, seed);
-          EXPECT_LT(3 * setting.d, 4 * setting.tile) << "S and P are most of what standard attention moves";
-          prompts.insert(
-              line_html(block.question.prompt,
-                        {.value =
-                             [&](std::string_view name) {
-                               const auto value = find_value(name)->of(setting, evidence);
-                               return value ? value->text : std::string();
-                             },
-                         .term = [](std::string_view, std::string_view shown) { return std::string(shown); }}));
-          std::vector<std::size_t> order = shuffled_choices(block.question, seed);
-          orders.insert(order);
-          std::ranges::sort(order);
-          for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);
-          EXPECT_EQ(order.size(), block.question.choices.size());
-        }
-        // Questions about points depend on the pair that they compare; these data have none.
-        if (block.question.prompt.find("{{last_") != std::string::npos) continue;
-        EXPECT_GE(prompts.size(), 3U) << block.question.id << language;
-        EXPECT_GE(orders.size(), 2U) << block.question.id;
-      }
-    }
-  }
-}
-
-TEST(Values, SkipsQuestionsWithoutData) {
-  const PointTable nothing = fixtures::Points(std::vector<PointRecord>{}).table();
+TEST(LessonPage, SkipsQuestionsWithoutData) {
+  const std::vector<TextFile> files{{"screens/own.json", R"({"title": "x", "order": 1, "steps": [{"text": "y"},
+    {"question": "{{decode_group}} heads?", "choices": [{"text": "a", "why": "b", "right": true}, {"text": "c", "why": "d"}]}]})"}};
+  const LessonTexts texts = load_lesson("en", files);
+  ASSERT_THAT(problem_lines(texts), IsEmpty());
   PointSpec one_query = fixtures::spec("fa2", 1024);
   one_query.problem.n_q = 1;
   const PointTable decoding = fixtures::Points({fixtures::ok_point(one_query)}).table();
-  const Setting setting;
-  const Question plain{.id = "a", .prompt = "N is {{n}}"};
-  const Question counted{.id = "b", .prompt = "{{decode_group}} heads"};
-  EXPECT_TRUE(has_question_data(plain, setting, make_evidence(nothing)));
-  EXPECT_FALSE(has_question_data(counted, setting, make_evidence(nothing)));
-  EXPECT_TRUE(has_question_data(counted, setting, make_evidence(decoding)));
+  const PointTable nothing;
+  EXPECT_THAT(lesson_page(texts, evidence_of(decoding)), HasSubstr("data-id=\"own-2\""));
+  EXPECT_THAT(lesson_page(texts, evidence_of(nothing)), Not(HasSubstr("data-id=\"own-2\"")));
 }
 
 TEST(Values, CountsDecodingBlocks) {
@@ -224,23 +174,12 @@ TEST(Values, CountsDecodingBlocks) {
   const PointTable table = fixtures::Points({decoding("fa2", {.br = 128, .bc = 64}, 1e6, 8e8),
                                              decoding("splitkv", {.br = 16, .bc = 128}, 1e4, 1e8)})
                                .table();
-  const Setting setting;
   const auto value = [&](const char* name) {
-    const auto found = find_value(name)->of(setting, make_evidence(table));
+    const auto found = find_value(name)->of(evidence_of(table));
     return found ? std::stod(found->text) : -1;
   };
   EXPECT_EQ(value("decode_blocks_fast"), 16);
   EXPECT_EQ(value("decode_group"), 8);
-}
-
-TEST(LessonTexts, TranslatePoints) {
-  const LessonTexts en = load_lesson("en");
-  const LessonTexts zh = load_lesson("zh");
-  const std::string line = "fp16 causal batch 2 heads 4, raster window:128:0";
-  EXPECT_EQ(en.translated(line), line);
-  EXPECT_THAT(zh.translated(line), AllOf(HasSubstr("fp16 "), HasSubstr(":128:0"), Not(HasSubstr("causal"))));
-  const Algorithm& naive = *built_in_algorithms().find("naive");
-  EXPECT_NE(en.title_of(naive), zh.title_of(naive));
 }
 
 TEST(LessonPage, LawShowsTheLastOfEquallyLongSlices) {
@@ -260,7 +199,7 @@ TEST(LessonPage, LawShowsTheLastOfEquallyLongSlices) {
     }
   }
   const PointTable table = fixtures::Points(records).table();
-  const auto law = law_json(load_lesson("en"), "fa1", make_evidence(table));
+  const auto law = law_json(evidence_of(table), "fa1");
   ASSERT_TRUE(law.contains("plots"));
   std::vector<std::string> fixed;
   for (const auto& plot : law.at("plots")) fixed.push_back(plot.at("fixed").get<std::string>());
@@ -269,9 +208,9 @@ TEST(LessonPage, LawShowsTheLastOfEquallyLongSlices) {
 
 TEST(LessonPage, StatesAreDrawn) {
   std::set<std::string> used;
-  for (const Step& step : load_lesson("en").steps) {
-    for (const Block& block : step.blocks) {
-      if (block.kind == Block::Kind::picture) used.insert(block.text);
+  for (const Screen& screen : load_lesson("en").screens) {
+    for (const Step& step : screen.steps) {
+      if (!step.picture.empty()) used.insert(step.picture);
     }
   }
   EXPECT_THAT(used, ::testing::UnorderedElementsAreArray(picture_names()));
@@ -279,8 +218,8 @@ TEST(LessonPage, StatesAreDrawn) {
 
 TEST(LessonPage, IsSelfContained) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Evidence evidence = make_evidence(table);
-  for (const std::string& language : lesson_languages()) {
+  const Evidence evidence = evidence_of(table);
+  for (const std::string_view language : languages) {
     const LessonTexts texts = load_lesson(language);
     std::string page = lesson_page(texts, evidence);
     // The SVG namespace is not a request.
@@ -290,8 +229,8 @@ TEST(LessonPage, IsSelfContained) {
     EXPECT_THAT(page, Not(HasSubstr("http://"))) << language;
     EXPECT_THAT(page, Not(HasSubstr("https://"))) << language;
     EXPECT_THAT(page, Not(HasSubstr("src=")));
-    for (const Step& step : texts.steps) {
-      EXPECT_THAT(page, HasSubstr("<section id=\"" + markup(step.slug) + "\"")) << language;
+    for (const Screen& screen : texts.screens) {
+      EXPECT_THAT(page, HasSubstr("<section id=\"" + screen.id + "\"")) << language;
     }
     EXPECT_THAT(page, Not(HasSubstr("[lesson]")));
   }

@@ -181,13 +181,13 @@ TEST_F(BrowserLessonTest, StartsAtTheRequestedSection) {
   const QString here = folder.filePath(QStringLiteral("lesson"));
   const LessonData points = collect_lesson_data(window_.workspace());
   const LessonFile written =
-      write_lesson_file(points, {.page = QStringLiteral("5"), .language = QStringLiteral("zh")}, here);
+      write_lesson_file(points, {.page = QStringLiteral("5"), .language = QStringLiteral("zh"), .folder = here});
   EXPECT_EQ(written.error, QString());
   EXPECT_EQ(written.path, here + QStringLiteral("/index.html"));
   const QString text = text_of(written.path);
   EXPECT_TRUE(text.contains("<html lang=\"zh\">"));
   EXPECT_TRUE(text.contains("data-start=\"tiling\""));
-  const LessonFile refused = write_lesson_file(points, {.page = {}, .language = QStringLiteral("en")}, file);
+  const LessonFile refused = write_lesson_file(points, {.page = {}, .language = QStringLiteral("en"), .folder = file});
   EXPECT_TRUE(refused.error.contains(file)) << "not a folder: " << refused.error.toStdString();
 }
 
@@ -195,15 +195,15 @@ TEST_F(BrowserLessonTest, ReportsAnUnreadableTeacherText) {
   const attnscope::testing::TemporaryFolder home;
   const QByteArray before = qgetenv("XDG_DATA_HOME");
   qputenv("XDG_DATA_HOME", QByteArray::fromStdString(home.path().string()));
-  const std::filesystem::path texts = home.path() / "attnscope/lesson/en";
+  const std::filesystem::path texts = home.path() / "attnscope/lesson/screens";
   std::filesystem::create_directories(texts);
-  std::ofstream(texts / "screen-3-size.md") << "---\ntitle: broken\n---\n";
+  std::ofstream(texts / "size.json") << R"({"title": "broken", "colour": 1})";
   const LessonFile written = write_lesson_file(collect_lesson_data(window_.workspace()),
-                                               {.page = {}, .language = QStringLiteral("en")}, folder.path());
+                                               {.page = {}, .language = QStringLiteral("en"), .folder = folder.path()});
   qputenv("XDG_DATA_HOME", before);
   ASSERT_EQ(written.problems.size(), 2);
-  for (const auto& [index, key] : {std::pair(0, "'slug'"), std::pair(1, "'order'")}) {
-    EXPECT_TRUE(written.problems[index].startsWith("en/screen-3-size.md:1: ")) << key;
+  for (const auto& [index, key] : {std::pair(0, "\"steps\""), std::pair(1, "\"colour\"")}) {
+    EXPECT_TRUE(written.problems[index].startsWith("screens/size.json: ")) << key;
     EXPECT_TRUE(written.problems[index].contains(key)) << key;
   }
 }
