@@ -6,9 +6,13 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QDesktopServices>
+#include <QPushButton>
 #include <QTemporaryDir>
+#include <QTextBrowser>
 
 #include "tests/ui/fixtures.h"
+#include "ui/plots/heatmap_view.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 
@@ -55,6 +59,27 @@ inline void trigger(MainWindow& window, const QKeySequence& shortcut) {
 inline QString text_before_arguments(const Message& message) {
   return qtext(message).section('|', 0, 0);
 }
+
+/// Legend of a map whose cells show their values.
+inline QString caption_of(const HeatmapView& view) {
+  return heatmap_caption(view.points(), view.map(), true, PlotTarget::screen);
+}
+
+/// Returns why a collection cannot start; empty if it can.
+inline QString start_blocker(const QWidget& panel) {
+  return panel.findChild<QPushButton*>(QStringLiteral("start"))->toolTip();
+}
+
+/// Receives URLs instead of a browser.
+class UrlReceiver : public QTextBrowser {
+ public:
+  UrlReceiver() { QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "setSource"); }
+  ~UrlReceiver() override { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); }
+  QList<QUrl> asked;
+
+ protected:
+  void doSetSource(const QUrl& name, QTextDocument::ResourceType /*type*/) override { asked << name; }
+};
 
 /// Processes queued layouts and replots.
 inline void wait_until_idle() {

@@ -14,7 +14,6 @@
 #include "messages/page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/control_style.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/persistent_menu.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ui/pages/compare/comparison_set.h"
-#include "ui/runs/loaded_runs.h"
+#include "ui/runs/point_set.h"
 #include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {

@@ -9,7 +9,6 @@
 #include "messages/law_page.h"
 #include "profiler/curves/law_exponents.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {
