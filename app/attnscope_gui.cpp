@@ -29,7 +29,6 @@
 #include "ui/window/main_window.h"
 #include "ui/window/offscreen.h"
 #include "ui/window/session.h"
-#include "ui/window/window_view.h"
 
 namespace {
 
@@ -334,7 +333,7 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
     auto session = std::make_unique<Session>(*window, kept);
     application.on_error([&window](const QString& what) { window->banner().add(Banner::Topic::open, what); });
     QObject::connect(window.get(), &MainWindow::language_changed, [] { QCoreApplication::exit(other_language); });
-    window->shown_view().restore(left.view);
+    window->restore(left.view);
     if (!left.view.contains(QStringLiteral("files"))) window->open_files(options.files);
     if (!left.problem.isEmpty()) window->banner().add(Banner::Topic::open, left.problem);
     if (!explored.empty()) window->explore_algorithm(explored);
@@ -344,7 +343,7 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
     window->show();
     previous.reset();
     const int code = QApplication::exec();
-    left = {window->shown_view().view(), {}};
+    left = {window->view(), {}};
     active = window->was_active();
     application.on_error({});
     session.reset();

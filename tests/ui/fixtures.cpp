@@ -9,7 +9,7 @@
 #include "profiler/measure/simulated_device.h"
 #include "profiler/tilemap/plot_list.h"
 #include "ui/models/result_model.h"
-#include "ui/panels/point_values.h"
+#include "ui/panels/point_summary.h"
 #include "ui/runs/point_settings.h"
 
 namespace attnscope::ui::fixtures {

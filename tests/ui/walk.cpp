@@ -184,16 +184,16 @@ class Walk {
     sshd.install(ATTNSCOPE_COMMAND_PROGRAM);
     const QString word = QStringLiteral("ssh:gpubox/simulated:H200");
     DeviceList::set_remote({word});
-    CollectForm& form = window_.collect()->form();
+    CollectForm& form = window_.findChild<CollectPanel*>()->form();
     wait("the remote device in the list", [&] {
-      form.set_device(word);
+      form.restore({{"device", word}});
       return form.request().device == word;
     });
     form.set_preset(QStringLiteral("quick"));
     form.set_axes(QStringLiteral("N=[256,512,1024]"));
     const QString file = work_.filePath(QStringLiteral("there.attnscope"));
-    form.set_database(file);
-    window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+    form.restore({{"file", file}});
+    window_.findChild<CollectPanel*>()->findChild<QPushButton*>(QStringLiteral("start"))->click();
     wait("the remote sweep", [&] {
       return std::ranges::any_of(window_.workspace().runs(), [&](const LoadedRun& run) {
         return run.info->file == file && run.info->summary.state == StoredRunState::complete;

@@ -6,11 +6,15 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QDesktopServices>
+#include <QPushButton>
 #include <QTemporaryDir>
+#include <QTextBrowser>
 
 #include "tests/ui/fixtures.h"
 #include "ui/pages/explorer/bars.h"
 #include "ui/text/format.h"
+#include "ui/plots/heatmap_view.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 
@@ -67,6 +71,27 @@ inline QString measured_time(const BarList& bars) {
   }
   return {};
 }
+
+/// Legend of a map whose cells show their values.
+inline QString caption_of(const HeatmapView& view) {
+  return heatmap_caption(view.points(), view.map(), true, PlotTarget::screen);
+}
+
+/// Returns why a collection cannot start; empty if it can.
+inline QString start_blocker(const QWidget& panel) {
+  return panel.findChild<QPushButton*>(QStringLiteral("start"))->toolTip();
+}
+
+/// Receives URLs instead of a browser.
+class UrlReceiver : public QTextBrowser {
+ public:
+  UrlReceiver() { QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "setSource"); }
+  ~UrlReceiver() override { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); }
+  QList<QUrl> asked;
+
+ protected:
+  void doSetSource(const QUrl& name, QTextDocument::ResourceType /*type*/) override { asked << name; }
+};
 
 /// Processes queued layouts and replots.
 inline void wait_until_idle() {

@@ -15,7 +15,6 @@
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/control_style.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/persistent_menu.h"
 

@@ -4,7 +4,6 @@
 
 #include <QFormLayout>
 #include <QInputDialog>
-#include <QLabel>
 #include <QRegularExpression>
 #include <QSignalBlocker>
 #include <algorithm>
@@ -24,10 +23,9 @@ constexpr auto own_axes = "";
 /// Entry that adds a remote device.
 constexpr auto add_remote_entry = "elsewhere";
 
-/// Property that stores whether a disabled box was checked.
-constexpr auto checked = "ticked";
-bool is_selectable(const QCheckBox& box) {
-  return box.isEnabledTo(box.parentWidget());  // all boxes are disabled while a collection runs
+/// Disabled boxes keep their state, but are not collected.
+bool is_chosen(const QCheckBox& box) {
+  return box.isChecked() && box.isEnabledTo(box.parentWidget());  // all boxes are disabled while a collection runs
 }
 
 QStringList split_axes(const QString& text) {
@@ -61,9 +59,7 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
-  auto* device_label = new QLabel(qtext(msg::collect_panel::device{}), this);
-  device_label->setBuddy(device_);
-  form.addRow(device_label, device_);
+  form.addRow(qtext(msg::collect_panel::device{}), device_);
   preset_ = shrinkable_combo(this);
   for (const Preset& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
@@ -104,23 +100,16 @@ void CollectForm::add_cache(QFormLayout& form) {
   rounds_->setObjectName(QStringLiteral("rounds"));
   rounds_->setRange(1, 1000);
   rounds_->setToolTip(plain_tooltip(qtext(msg::collect_panel::rounds_help{})));
-  auto* rounds_label = new QLabel(qtext(msg::collect_panel::rounds{}), this);
-  rounds_label->setBuddy(rounds_);
-  auto* cache_label = new QLabel(qtext(msg::collect_panel::cache{}), this);
-  cache_label->setBuddy(cache_);
   // One row each, because the panel is narrow.
-  form.addRow(cache_label, cache_);
-  form.addRow(rounds_label, rounds_);
+  form.addRow(qtext(msg::collect_panel::cache{}), cache_);
+  form.addRow(qtext(msg::collect_panel::rounds{}), rounds_);
 }
 
 void CollectForm::add_file(QFormLayout& form) {
   database_ = new DatabaseField(this);
   file_ = database_->path();
   // label with a mnemonic that differs from the File menu's
-  auto* label = new QLabel(qtext(msg::collect_panel::file{}), this);
-  label->setBuddy(file_);
-  form.addRow(label, database_);
-
+  form.addRow(qtext(msg::collect_panel::file{}), database_);
   resume_ = new QCheckBox(qtext(msg::collect_panel::resume{}), this);
   resume_->setToolTip(qtext(msg::collect_panel::resume_help{}));
   form.addRow(resume_);
@@ -209,11 +198,7 @@ void CollectForm::select_preset_algorithms() {
     const bool planned = std::any_of(plan->points.begin(), plan->points.end(),
                                      [&](const PointSpec& point) { return point.algorithm == name; });
     const QSignalBlocker quiet(box);
-    if (is_selectable(*box)) {
-      box->setChecked(planned);
-    } else {
-      box->setProperty(checked, planned);
-    }
+    box->setChecked(planned);
   }
 }
 
@@ -222,50 +207,36 @@ void CollectForm::update_user_kernels() {
   const bool here = device != nullptr && !device->simulated && !device->argument.startsWith(QLatin1String("ssh:"));
   for (QCheckBox* box : algorithms_) {
     const Algorithm* algorithm = known_algorithms().find(box->property("algorithm").toString().toStdString());
-    if (algorithm == nullptr || !algorithm->facts().user_defined || is_selectable(*box) == here) continue;
-    const QSignalBlocker quiet(box);
-    if (!here) box->setProperty(checked, box->isChecked());
-    box->setChecked(here && box->property(checked).toBool());
+    if (algorithm == nullptr || !algorithm->facts().user_defined) continue;
     box->setEnabled(here);
     box->setToolTip(plain_tooltip(here ? to_qstring(algorithm->facts().title)
                                        : QStringLiteral("User-defined kernels run only on GPUs of this machine.")));
   }
 }
 
-SweepRequest CollectForm::sweep_request(QString* error) const {
-  SweepRequest request;
-  request.preset = preset_->currentData().toString().toStdString();
-  for (const QString& text : split_axes(axes_->text())) {
-    auto axis = parse_axis(text.toStdString(), known_algorithms());
-    if (!axis) {
-      *error = qtext(axis.error());
-      return request;
-    }
-    request.axes.push_back(std::move(*axis));
-  }
-  for (const QCheckBox* box : algorithms_) {
-    if (box->isChecked()) request.algorithms.push_back(box->property("algorithm").toString().toStdString());
-  }
-  request.cache = cache_->currentIndex() == 1 ? CacheState::warm : CacheState::cold;
-  return request;
-}
-
 CollectForm::Verdict CollectForm::check() const {
-  QString error;
-  const SweepRequest request = sweep_request(&error);
   if (find_collector().isEmpty()) {
     return {QStringLiteral("Program “attnscope” not found in this program's folder or in PATH."), {}};
   }
-  if (!error.isEmpty()) return {error, {}};
-  if (request.algorithms.empty()) return {QStringLiteral("Select at least one algorithm."), {}};
-  if (request.preset.empty() && request.axes.empty()) {
+  const CollectRequest asked = request();
+  SweepRequest sweep;
+  sweep.preset = asked.preset.toStdString();
+  sweep.cache = asked.warm_cache ? CacheState::warm : CacheState::cold;
+  for (const QString& text : asked.axes) {
+    auto axis = parse_axis(text.toStdString(), known_algorithms());
+    if (!axis) return {qtext(axis.error()), {}};
+    sweep.axes.push_back(std::move(*axis));
+  }
+  for (const QString& algorithm : asked.algorithms) sweep.algorithms.push_back(algorithm.toStdString());
+  if (sweep.algorithms.empty()) return {QStringLiteral("Select at least one algorithm."), {}};
+  if (sweep.preset.empty() && sweep.axes.empty()) {
     return {QStringLiteral("Enter at least one axis or select a preset."), {}};
   }
   if (const QString problem = database_->problem(); !problem.isEmpty()) return {problem, {}};
-  const QString device = device_->currentData().toString();
+  const QString& device = asked.device;
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // unreachable remote device
-  const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
+  const auto plan = make_plan(sweep, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   const Message points =
@@ -284,7 +255,7 @@ CollectRequest CollectForm::request() const {
   request.preset = preset_->currentData().toString();
   request.axes = split_axes(axes_->text());
   for (const QCheckBox* box : algorithms_) {
-    if (box->isChecked()) request.algorithms << box->property("algorithm").toString();
+    if (is_chosen(*box)) request.algorithms << box->property("algorithm").toString();
   }
   request.device = device_->currentData().toString();
   request.warm_cache = cache_->currentIndex() == 1;
@@ -294,30 +265,12 @@ CollectRequest CollectForm::request() const {
   return request;
 }
 
-void CollectForm::set_rounds(int rounds) {
-  rounds_->setValue(rounds);
-}
-
-void CollectForm::set_device(const QString& argument) {
-  if (device_->findData(argument) < 0) return;
-  pending_device_ = argument;
-  show_devices();
-}
-
 void CollectForm::set_preset(const QString& name) {
   preset_->setCurrentIndex(preset_->findData(name));
 }
 
 void CollectForm::set_axes(const QString& text) {
   axes_->setText(text);
-}
-
-void CollectForm::set_database(const QString& path) {
-  file_->setText(path);
-}
-
-void CollectForm::set_resume(bool on) {
-  resume_->setChecked(on);
 }
 
 QJsonObject CollectForm::state() const {
@@ -331,8 +284,7 @@ QJsonObject CollectForm::state() const {
   state[QStringLiteral("device")] = pending_device_.isEmpty() ? device : pending_device_;
   QJsonObject algorithms;
   for (const QCheckBox* box : algorithms_) {
-    const bool on = is_selectable(*box) ? box->isChecked() : box->property(checked).toBool();
-    algorithms[box->property("algorithm").toString()] = on;
+    algorithms[box->property("algorithm").toString()] = box->isChecked();
   }
   state[QStringLiteral("algorithms")] = algorithms;
   return state;
@@ -352,13 +304,7 @@ void CollectForm::restore(const QJsonObject& state) {
   resume_->setChecked(state[QStringLiteral("resume")].toBool(resume_->isChecked()));
   const QJsonObject algorithms = state[QStringLiteral("algorithms")].toObject();
   for (QCheckBox* box : algorithms_) {
-    const QJsonValue on = algorithms[box->property("algorithm").toString()];
-    if (!on.isBool()) continue;
-    if (is_selectable(*box)) {
-      box->setChecked(on.toBool());
-    } else {
-      box->setProperty(checked, on.toBool());
-    }
+    box->setChecked(algorithms[box->property("algorithm").toString()].toBool(box->isChecked()));
   }
   if (state[QStringLiteral("device")].isString()) pending_device_ = state[QStringLiteral("device")].toString();
   show_devices();  // selects the saved device once it is found

@@ -33,13 +33,8 @@ class CollectForm : public QWidget {
   };
   [[nodiscard]] Verdict check() const;
   [[nodiscard]] const DeviceList& devices() const { return devices_; }
-  /// `argument` must be in the list.
-  void set_device(const QString& argument);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
-  void set_rounds(int rounds);
-  void set_database(const QString& path);
-  void set_resume(bool on);
   /// Returns all fields; restore() ignores missing and invalid values.
   [[nodiscard]] QJsonObject state() const;
   void restore(const QJsonObject& state);
@@ -57,9 +52,7 @@ class CollectForm : public QWidget {
   void add_remote_device();
   void show_devices();
   void select_preset_algorithms();
-  /// Enables user-defined kernels only for local GPUs.
   void update_user_kernels();
-  [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
   QString last_device_;     ///< argument of the selected device

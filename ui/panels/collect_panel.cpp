@@ -7,6 +7,8 @@
 #include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QJsonArray>
+#include <QListWidget>
 #include <QRegularExpression>
 #include <QResizeEvent>
 #include <QScrollArea>
@@ -78,6 +80,50 @@ class FormArea : public QScrollArea {
 
 }  // namespace
 
+/// Log of a collection, one line per event, colored by disposition.
+class CollectLog : public QListWidget {
+ public:
+  explicit CollectLog(QWidget* parent) : QListWidget(parent) {
+    setUniformItemSizes(true);
+    setWordWrap(false);
+    setTextElideMode(Qt::ElideMiddle);  // The time is at the end.
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+    setMinimumHeight(60);
+    setAccessibleName(qtext(msg::collect_panel::log_name{}));
+  }
+  [[nodiscard]] QSize sizeHint() const override { return {256, 96}; }
+
+  /// `kind` sets the color. Scrolls to the end unless the user has scrolled away.
+  void add(const QString& text, std::optional<Disposition> kind, const QString& tip = {}) {
+    constexpr int max_lines = 2000;
+    auto* item = new QListWidgetItem(text);
+    if (kind) item->setData(kind_role, static_cast<int>(*kind));
+    color(*item);
+    item->setToolTip(plain_tooltip(tip.isEmpty() ? text : tip));
+    const int lowest = indexAt(viewport()->rect().bottomLeft()).row();
+    const bool at_end = lowest < 0 || lowest >= count() - 2;
+    addItem(item);
+    if (count() > max_lines) delete takeItem(0);
+    if (at_end) scrollToBottom();
+  }
+
+ protected:
+  void changeEvent(QEvent* event) override {
+    QListWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange) return;
+    for (int row = 0; row < count(); ++row) color(*item(row));
+  }
+
+ private:
+  static constexpr int kind_role = Qt::UserRole + 1;
+  void color(QListWidgetItem& item) const {
+    const QVariant kind = item.data(kind_role);
+    if (!kind.isValid()) return;
+    item.setForeground(disposition_color(static_cast<Disposition>(kind.toInt()), plot_colors(palette()).dark));
+  }
+};
+
 CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
@@ -113,7 +159,8 @@ void CollectPanel::add_buttons() {
   static_cast<QVBoxLayout*>(layout())->addLayout(buttons);
   connect(start_, &QPushButton::clicked, this, [this] {
     unfinished_.reset();
-    start(form_->request());
+    const CollectRequest request = form_->request();
+    start(request.arguments(), request.database);
   });
   connect(cancel_, &QPushButton::clicked, this, &CollectPanel::cancel);
 }
@@ -145,6 +192,7 @@ void CollectPanel::add_progress() {
   in_flight_ = new ElidedLabel(this);
   // A long point description must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  in_flight_->setObjectName(QStringLiteral("current-point"));
   in_flight_->setAccessibleName(qtext(msg::collect_panel::current_point{}));
   in_flight_->hide();
   layout()->addWidget(in_flight_);
@@ -237,7 +285,7 @@ void CollectPanel::show_plan(const PlanEvent& event) {
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;
-  unfinished_ = Unfinished{request_of_run_, run_, event.skipped, event.total};
+  unfinished_ = Unfinished{arguments_, database_in_use_, run_, event.skipped, event.total};
   emit collection_started(database_in_use_, run_);
 }
 
@@ -267,16 +315,16 @@ void CollectPanel::show_point(const PointEvent& event) {
 void CollectPanel::validate() {
   const bool running = collector_.is_running();
   const CollectForm::Verdict verdict = form_->check();
-  blocker_ = running ? qtext(msg::collect_panel::running{}) : verdict.problem;
+  const QString blocker = running ? qtext(msg::collect_panel::running{}) : verdict.problem;
   const PlotColors colors = plot_colors(palette());
   QPalette ink = palette();
   ink.setColor(QPalette::WindowText,
-               blocker_.isEmpty() || running ? colors.muted : disposition_color(Disposition::crashed, colors.dark));
+               blocker.isEmpty() || running ? colors.muted : disposition_color(Disposition::crashed, colors.dark));
   plan_->setPalette(ink);
-  plan_->setText(blocker_.isEmpty() ? verdict.plan : blocker_);
+  plan_->setText(blocker.isEmpty() ? verdict.plan : blocker);
   plan_->setToolTip(plain_tooltip(plan_->text()));
-  start_->setEnabled(blocker_.isEmpty());
-  start_->setToolTip(plain_tooltip(blocker_));
+  start_->setEnabled(blocker.isEmpty());
+  start_->setToolTip(plain_tooltip(blocker));
   resume_row_->setVisible(unfinished_ && !running);
 }
 
@@ -292,19 +340,19 @@ void CollectPanel::prepare_start(const QString& database) {
   emit begin_requested();
 }
 
-void CollectPanel::start(const CollectRequest& request) {
-  request_of_run_ = request;
-  prepare_start(request.database);
+void CollectPanel::start(const QStringList& arguments, const QString& database) {
+  arguments_ = arguments;
+  prepare_start(database);
   work_.reset();
-  collector_.start(request);
+  collector_.start_collector(arguments);
   validate();
 }
 
 void CollectPanel::resume() {
   if (!unfinished_ || collector_.is_running()) return;
-  CollectRequest request = unfinished_->request;
-  request.resume = true;
-  start(request);
+  QStringList arguments = unfinished_->arguments;
+  if (!arguments.contains(QLatin1String("--resume"))) arguments.insert(2, QStringLiteral("--resume"));
+  start(arguments, QString(unfinished_->database));
 }
 
 void CollectPanel::discard() {
@@ -313,14 +361,14 @@ void CollectPanel::discard() {
   progress_->setValue(0);
   progress_->setFormat(qtext(msg::collect_panel::not_started{}));
   validate();
-  if (!discarded || !is_unfinished(discarded->request.database, discarded->run)) return;
-  emit edit_requested(discarded->request.database,
+  if (!discarded || !is_unfinished(discarded->database, discarded->run)) return;
+  emit edit_requested(discarded->database,
                       {QStringLiteral("--run=%1").arg(discarded->run), QStringLiteral("--delete")});
 }
 
 QString CollectPanel::stop_text(bool cancelled, const QString& otherwise) const {
   if (!unfinished_) return otherwise;
-  const auto& [request, run, done, total] = *unfinished_;
+  const auto [done, total] = std::pair(unfinished_->done, unfinished_->total);
   return cancelled ? qtext(msg::collect_panel::cancelled_at{.done = done, .total = total})
                    : qtext(msg::collect_panel::stopped_at{.done = done, .total = total});
 }
@@ -328,11 +376,13 @@ QString CollectPanel::stop_text(bool cancelled, const QString& otherwise) const 
 QJsonObject CollectPanel::state() const {
   QJsonObject state = form_->state();
   if (unfinished_) {
-    state[unfinished_key()] = QJsonObject{{QStringLiteral("request"), unfinished_->request.state()},
-                                          {QStringLiteral("run"), unfinished_->run},
-                                          {QStringLiteral("done"), static_cast<qint64>(unfinished_->done)},
-                                          {QStringLiteral("total"), static_cast<qint64>(unfinished_->total)},
-                                          {QStringLiteral("running"), collector_.is_running() && !work_}};
+    state[unfinished_key()] =
+        QJsonObject{{QStringLiteral("arguments"), QJsonArray::fromStringList(unfinished_->arguments)},
+                    {QStringLiteral("file"), unfinished_->database},
+                    {QStringLiteral("run"), unfinished_->run},
+                    {QStringLiteral("done"), static_cast<qint64>(unfinished_->done)},
+                    {QStringLiteral("total"), static_cast<qint64>(unfinished_->total)},
+                    {QStringLiteral("running"), collector_.is_running() && !work_}};
   }
   return state;
 }
@@ -340,15 +390,16 @@ QJsonObject CollectPanel::state() const {
 void CollectPanel::restore(const QJsonObject& state) {
   form_->restore(state);
   const QJsonObject saved = state[unfinished_key()].toObject();
-  CollectRequest request = CollectRequest::from_state(saved[QStringLiteral("request")].toObject());
+  const QStringList arguments = saved[QStringLiteral("arguments")].toVariant().toStringList();
+  const QString database = saved[QStringLiteral("file")].toString();
   const auto count = [&](const char* key) {
     constexpr qint64 most = std::numeric_limits<int>::max();
     return static_cast<std::size_t>(std::clamp<qint64>(saved[QLatin1String(key)].toInteger(), 0, most));
   };
   const qint64 run = saved[QStringLiteral("run")].toInteger();
-  if (collector_.is_running() || !QFileInfo::exists(request.database) || !is_unfinished(request.database, run)) return;
+  if (collector_.is_running() || !QFileInfo::exists(database) || !is_unfinished(database, run)) return;
   const std::size_t total = count("total");
-  unfinished_ = Unfinished{std::move(request), run, std::min(count("done"), total), total};
+  unfinished_ = Unfinished{arguments, database, run, std::min(count("done"), total), total};
   const bool crashed = saved[QStringLiteral("running")].toBool();
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, unfinished_->total)));
   progress_->setValue(static_cast<int>(unfinished_->done));

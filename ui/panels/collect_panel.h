@@ -7,11 +7,9 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QWidget>
-#include <cstdint>
 #include <optional>
 
 #include "ui/panels/collect_form.h"
-#include "ui/panels/collect_log.h"
 #include "ui/process/collector_process.h"
 
 namespace attnscope::ui {
@@ -21,6 +19,8 @@ inline QString unfinished_key() {
   return QStringLiteral("unfinished");
 }
 
+class CollectLog;
+
 class CollectPanel : public QWidget {
   Q_OBJECT
  public:
@@ -28,11 +28,6 @@ class CollectPanel : public QWidget {
 
   [[nodiscard]] CollectorProcess& collector() { return collector_; }
   [[nodiscard]] CollectForm& form() { return *form_; }
-  /// Returns why Start is disabled; empty if it is enabled.
-  [[nodiscard]] QString start_blocker_text() const { return blocker_; }
-  [[nodiscard]] CollectRequest request() const { return form_->request(); }
-  /// Returns the point being measured, shortened; empty if none.
-  [[nodiscard]] QString in_flight() const { return in_flight_->text(); }
   [[nodiscard]] bool is_running() const { return collector_.is_running(); }
   [[nodiscard]] QString progress_text() const { return progress_->format(); }
   /// Fields of the form, and the collection that can be resumed.
@@ -72,7 +67,7 @@ class CollectPanel : public QWidget {
   void connect_end();
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
-  void start(const CollectRequest& request);
+  void start(const QStringList& arguments, const QString& database);
   void discard();
   /// Returns "Stopped at 48 of 87; all saved.", or `otherwise` if there is nothing to resume.
   [[nodiscard]] QString stop_text(bool cancelled, const QString& otherwise) const;
@@ -82,15 +77,15 @@ class CollectPanel : public QWidget {
   void finish(const QString& summary);
 
   CollectorProcess collector_;
-  QString blocker_;
   QString database_in_use_;
   qint64 run_ = 0;
-  CollectRequest request_of_run_;
+  QStringList arguments_;             ///< of the last sweep
   std::optional<CeilingsTask> work_;  ///< current or last ceilings measurement; nullopt: a sweep
   QStringList said_;                  ///< log messages of that measurement
   bool stopping_ = false;             ///< cancelled, but not finished
   struct Unfinished {
-    CollectRequest request;
+    QStringList arguments;  ///< of `attnscope`
+    QString database;
     qint64 run = 0;
     std::size_t done = 0;
     std::size_t total = 0;

@@ -11,8 +11,8 @@
 
 #include "messages/details.h"
 #include "profiler/plan/command_text.h"
-#include "ui/panels/point_values.h"
-#include "ui/plots/markers.h"
+#include "ui/panels/point_summary.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -181,7 +181,6 @@ void DetailsPanel::render() {
   }
   show_summary();
   set_expanded(is_expanded());
-  if (read.replaced) emit file_replaced(point_->run);
 }
 
 void DetailsPanel::show_summary() {
@@ -205,18 +204,6 @@ void DetailsPanel::show_summary() {
   strip_title_->setText(summary_->title + QStringLiteral("   ") + summary_->sentences.join(QLatin1Char(' ')));
   strip_values_->setText(strip_text(*summary_));
   for (QLabel* label : {strip_title_, strip_values_}) label->setToolTip(plain_tooltip(label->text()));
-}
-
-QString DetailsPanel::text() const {
-  QStringList lines;
-  if (summary_) {
-    lines << summary_->title << summary_->problem << summary_->sentences;
-    for (const auto& [label, value, note] : summary_->values) lines << label << value << note;
-  } else {
-    lines << problem_->text();
-  }
-  if (point_) lines << all_->toPlainText();
-  return lines.join(QLatin1Char('\n'));
 }
 
 void DetailsPanel::changeEvent(QEvent* event) {

@@ -25,25 +25,15 @@ class DetailsPanel : public QWidget {
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
   /// Points that the shown one is compared with.
   void set_points(std::shared_ptr<const PointSet> points);
-  /// nullopt: none is pinned.
   void set_pinned(std::optional<PinnedPoint> pinned);
-  /// Shows two lines instead of a column.
   void set_strip(bool strip);
   [[nodiscard]] bool is_strip() const { return strip_->isVisibleTo(this); }
-  /// Shows or folds the values beyond the summary.
   void set_expanded(bool expanded);
   [[nodiscard]] bool is_expanded() const { return more_->isChecked(); }
-
-  /// Null without a readable point.
-  [[nodiscard]] const PointSummary* summary() const { return summary_ ? &*summary_ : nullptr; }
-  /// All shown text, one line per value.
-  [[nodiscard]] QString text() const;
 
  signals:
   void explore_requested();
   void expanded_changed(bool expanded);
-  /// The file of the run was replaced by another file since the run was read.
-  void file_replaced(const attnscope::ui::RunPtr& run);
 
  protected:
   void changeEvent(QEvent* event) override;

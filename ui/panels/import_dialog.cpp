@@ -52,47 +52,29 @@ struct OptionField {
   MessageFunction example;
   bool ncu_only = true;
 };
+namespace texts = msg::import_dialog;
 const OptionField option_fields[] = {
-    {QLatin1String("--device-name"), attnscope::message_of<msg::import_dialog::gpu>,
-     attnscope::message_of<msg::import_dialog::default_from_file>, false},
-    {QLatin1String("--label"), attnscope::message_of<msg::import_dialog::run_name>,
-     attnscope::message_of<msg::import_dialog::default_file_name>, false},
-    {QLatin1String("--algorithm"), attnscope::message_of<msg::import_dialog::algorithm>,
-     attnscope::message_of<msg::import_dialog::algorithm_example>, false},
-    {axis_option, attnscope::message_of<msg::import_dialog::problem>,
-     attnscope::message_of<msg::import_dialog::problem_example>, false},
-    {map_option, attnscope::message_of<msg::import_dialog::map_columns>,
-     attnscope::message_of<msg::import_dialog::map_example>, false},
-    {ignore_option, attnscope::message_of<msg::import_dialog::ignore_columns>,
-     attnscope::message_of<msg::import_dialog::ignore_example>, false},
-    {QLatin1String("--kernel-name"), attnscope::message_of<msg::import_dialog::kernel>,
-     attnscope::message_of<msg::import_dialog::all_launches>},
-    {QLatin1String("--launches"), attnscope::message_of<msg::import_dialog::launches>,
-     attnscope::message_of<msg::import_dialog::launches_example>},
-    {QLatin1String("--device"), attnscope::message_of<msg::import_dialog::device>,
-     attnscope::message_of<msg::import_dialog::all_launches>},
-    {QLatin1String("--process"), attnscope::message_of<msg::import_dialog::process>,
-     attnscope::message_of<msg::import_dialog::all_launches>},
-    {QLatin1String("--repeats"), attnscope::message_of<msg::import_dialog::repeats>,
-     attnscope::message_of<msg::import_dialog::repeats_example>},
+    {QLatin1String("--device-name"), message_of<texts::gpu>, message_of<texts::default_from_file>, false},
+    {QLatin1String("--label"), message_of<texts::run_name>, message_of<texts::default_file_name>, false},
+    {QLatin1String("--algorithm"), message_of<texts::algorithm>, message_of<texts::algorithm_example>, false},
+    {axis_option, message_of<texts::problem>, message_of<texts::problem_example>, false},
+    {map_option, message_of<texts::map_columns>, message_of<texts::map_example>, false},
+    {ignore_option, message_of<texts::ignore_columns>, message_of<texts::ignore_example>, false},
+    {QLatin1String("--kernel-name"), message_of<texts::kernel>, message_of<texts::all_launches>},
+    {QLatin1String("--launches"), message_of<texts::launches>, message_of<texts::launches_example>},
+    {QLatin1String("--device"), message_of<texts::device>, message_of<texts::all_launches>},
+    {QLatin1String("--process"), message_of<texts::process>, message_of<texts::all_launches>},
+    {QLatin1String("--repeats"), message_of<texts::repeats>, message_of<texts::repeats_example>},
 };
-
-QLabel* plain_label(QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  return label;
-}
 
 QString name_of(const QString& format) {
   static const std::map<QString, MessageFunction> names{
-      {QStringLiteral("csv"), attnscope::message_of<msg::import_dialog::csv>},
-      {QStringLiteral("json"), attnscope::message_of<msg::import_dialog::json>},
-      {QStringLiteral("kernel-tuner"), attnscope::message_of<msg::import_dialog::kernel_tuner>},
-      {QStringLiteral("markdown"), attnscope::message_of<msg::import_dialog::markdown>},
-      {QStringLiteral("ncu"), attnscope::message_of<msg::import_dialog::ncu>},
-      {QStringLiteral("nvbench"), attnscope::message_of<msg::import_dialog::nvbench>}};
+      {QStringLiteral("csv"), message_of<texts::csv>},
+      {QStringLiteral("json"), message_of<texts::json>},
+      {QStringLiteral("kernel-tuner"), message_of<texts::kernel_tuner>},
+      {QStringLiteral("markdown"), message_of<texts::markdown>},
+      {QStringLiteral("ncu"), message_of<texts::ncu>},
+      {QStringLiteral("nvbench"), message_of<texts::nvbench>}};
   const auto found = names.find(format);
   return found == names.end() ? format : qtext(found->second());
 }
@@ -275,7 +257,10 @@ void ImportDialog::add_target() {
   form->addRow(qtext(msg::import_dialog::output_file{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(target_);
   static_cast<QVBoxLayout*>(layout())->addLayout(form);
-  state_ = plain_label(this);
+  state_ = new QLabel(this);
+  state_->setWordWrap(true);
+  state_->setTextFormat(Qt::PlainText);
+  state_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   state_->setObjectName(QStringLiteral("import-state"));
   layout()->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);

@@ -27,7 +27,6 @@ class ImportDialog : public QDialog {
  public:
   explicit ImportDialog(const QString& file, QWidget* parent = nullptr);
 
-  /// Cancels a running import; nothing is written.
   void reject() override;
   [[nodiscard]] bool is_busy() const {
     return debounce_timer_.isActive() || preview_.is_running() || import_.is_running();

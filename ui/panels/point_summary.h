@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The answer about a point: its comparison with the fastest tile, its bottleneck, and five values.
+// Texts about a point: the answer (its comparison with the fastest tile, its bottleneck, five values), and all values.
 #pragma once
 
+#include <QPalette>
 #include <QString>
 #include <QStringList>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "profiler/tilemap/tile_map.h"
@@ -43,5 +45,17 @@ struct PointSummary {
                                          PointRecordReader& records);
 /// Causes of a map's headline: the occupancy of the tiles that it names, and the bottleneck of the fastest.
 [[nodiscard]] QString headline_causes(const PointSet& points, const analysis::TileMap& map, PointRecordReader& records);
+
+struct PointValues {
+  QString html;
+  int count = 0;  ///< rows of values
+};
+/// Returns all values of a point with unit and provenance, and a row for each of `settings` that the point has. Empty
+/// sections are omitted.
+[[nodiscard]] PointValues describe_point(const RunInfo& run, const PointRecord& record, const QPalette& palette,
+                                         std::span<const Field> settings);
+/// Returns the parameters of a point whose record could not be read, and the reason.
+[[nodiscard]] QString describe_unreadable_point_html(const ShownPoint& point, const QString& why,
+                                                     const QPalette& palette);
 
 }  // namespace attnscope::ui

@@ -111,7 +111,6 @@ ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
                  const StaleCheck& /*outdated*/) { return try_write_report(report_options); },
               [this](const ReportOutcome& outcome) { show_written(outcome); }) {
   setWindowTitle(qtext(msg::report_dialog::title{}));
-  open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
   filter_ = workspace.query().toStdString();
   add_fields();
   list_runs(workspace);
@@ -213,7 +212,7 @@ std::optional<ReportOptions> ReportDialog::report_options() {
     source->runs.push_back(run.run);
   }
   const auto refuse = [&](const QString& why) {
-    show_status(why);
+    state_->setText(why);
     return std::nullopt;
   };
   if (runs.empty()) return refuse(qtext(msg::report_dialog::no_run_selected{}));
@@ -241,27 +240,20 @@ void ReportDialog::write() {
   if (!asked) return;
   target_path_ = file_->text().trimmed();
   write_->setEnabled(false);
-  show_status(qtext(msg::report_dialog::writing{.file = target_path_.toStdString()}));
+  state_->setText(qtext(msg::report_dialog::writing{.file = target_path_.toStdString()}));
   writer_.request(*asked, always_in_background);
 }
 
 void ReportDialog::show_written(const ReportOutcome& outcome) {
   write_->setEnabled(true);
   confirmed_path_ = target_path_;
-  if (!outcome.error.isEmpty()) return show_status(outcome.error);
+  if (!outcome.error.isEmpty()) return state_->setText(outcome.error);
   QString words = qtext(msg::report_dialog::written{.file = target_path_.toStdString()});
   const bool page = target_path_.endsWith(QLatin1String(".html"));
-  if (page && open_after_->isChecked() && !open_(QFileInfo(target_path_).absoluteFilePath()))
+  const QUrl url = QUrl::fromLocalFile(QFileInfo(target_path_).absoluteFilePath());
+  if (page && open_after_->isChecked() && !QDesktopServices::openUrl(url))
     words = qtext(msg::report_dialog::not_opened{.file = target_path_.toStdString()});
   if (!outcome.warning.isEmpty()) words += QLatin1Char('\n') + outcome.warning;
-  show_status(words);
-}
-
-QString ReportDialog::state() const {
-  return state_->text();
-}
-
-void ReportDialog::show_status(const QString& words) {
   state_->setText(words);
 }
 

@@ -6,7 +6,6 @@
 #include <QString>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,9 +45,6 @@ class ReportDialog : public QDialog {
   /// Lists the runs that are open now; visible ones are checked.
   explicit ReportDialog(const Workspace& workspace, QWidget* parent = nullptr);
 
-  /// Sets the function that opens the written page; default: the desktop's browser. Returns false on failure.
-  void set_browser(std::function<bool(const QString& path)> open) { open_ = std::move(open); }
-  [[nodiscard]] QString state() const;
   [[nodiscard]] bool is_busy() const { return writer_.is_busy(); }
 
  private:
@@ -61,7 +57,6 @@ class ReportDialog : public QDialog {
   void choose_file();
   void write();
   void show_written(const ReportOutcome& outcome);
-  void show_status(const QString& words);
   /// Returns the request from the fields; on missing or invalid input shows the error and returns nullopt.
   [[nodiscard]] std::optional<ReportOptions> report_options();
 
@@ -76,7 +71,6 @@ class ReportDialog : public QDialog {
   QPushButton* write_ = nullptr;
   QString confirmed_path_;  ///< existing file that the user agreed to replace
   QString target_path_;
-  std::function<bool(const QString&)> open_;
   BackgroundTask<ReportOptions, ReportOutcome> writer_;
 };
 

@@ -53,21 +53,22 @@ void add_run_actions(QMenu& menu, const RunSummary& run, std::function<void(cons
   const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](const QStringList& words) {
     if (!words.isEmpty()) edit(QStringList{run} + words);
   };
-  menu.addAction(qtext(msg::run_list::rename{}), parent, [parent, change, name = run.annotations.name] {
-    bool said = false;
+  const auto ask = [parent](const Message& title, const Message& label, const QString& before) {
+    bool accepted = false;
+    const QString text =
+        QInputDialog::getText(parent, without_ellipsis(title), qtext(label), QLineEdit::Normal, before, &accepted);
+    return accepted ? std::optional(text.trimmed()) : std::nullopt;
+  };
+  menu.addAction(qtext(msg::run_list::rename{}), parent, [ask, change, name = run.annotations.name] {
     const QString before = QString::fromStdString(name);
-    const QString now = QInputDialog::getText(parent, without_ellipsis(msg::run_list::rename{}),
-                                              qtext(msg::run_list::name_of_run{}), QLineEdit::Normal, before, &said);
-    if (said) change(option_arguments(QStringLiteral("name"), before, now.trimmed()));
+    const auto now = ask(msg::run_list::rename{}, msg::run_list::name_of_run{}, before);
+    if (now) change(option_arguments(QStringLiteral("name"), before, *now));
   });
-  menu.addAction(qtext(msg::run_list::tags{}), parent, [parent, change, tags = run.annotations.tags] {
-    bool said = false;
+  menu.addAction(qtext(msg::run_list::tags{}), parent, [ask, change, tags = run.annotations.tags] {
     QStringList before;
     for (const std::string& tag : tags) before << QString::fromStdString(tag);
-    const QString now =
-        QInputDialog::getText(parent, without_ellipsis(msg::run_list::tags{}), qtext(msg::run_list::tags_of_run{}),
-                              QLineEdit::Normal, before.join(QLatin1Char(' ')), &said);
-    if (said) change(tag_arguments(tags, now));
+    const auto now = ask(msg::run_list::tags{}, msg::run_list::tags_of_run{}, before.join(QLatin1Char(' ')));
+    if (now) change(tag_arguments(tags, *now));
   });
   menu.addAction(qtext(msg::run_list::note{}), parent, [parent, change, note = run.annotations.note] {
     bool said = false;
@@ -76,11 +77,9 @@ void add_run_actions(QMenu& menu, const RunSummary& run, std::function<void(cons
                                                        qtext(msg::run_list::note_of_run{}), before, &said);
     if (said) change(option_arguments(QStringLiteral("note"), before, now.trimmed()));
   });
-  if (run.annotations.hidden) {
-    menu.addAction(qtext(msg::run_list::unhide{}), parent, [change] { change({QStringLiteral("--show")}); });
-  } else {
-    menu.addAction(qtext(msg::run_list::hide{}), parent, [change] { change({QStringLiteral("--hide")}); });
-  }
+  const bool hidden = run.annotations.hidden;
+  menu.addAction(hidden ? qtext(msg::run_list::unhide{}) : qtext(msg::run_list::hide{}), parent,
+                 [change, hidden] { change({hidden ? QStringLiteral("--show") : QStringLiteral("--hide")}); });
   menu.addAction(qtext(msg::run_list::remove{}), parent, [change] { change({QStringLiteral("--delete")}); });
 }
 

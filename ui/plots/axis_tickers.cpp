@@ -3,9 +3,7 @@
 
 #include <QMap>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "ui/text/format.h"
@@ -104,51 +102,14 @@ class RoundTicker : public QCPAxisTicker {
   QMap<double, QString> labels_;
 };
 
-}  // namespace
-
-QSharedPointer<QCPAxisTicker> byte_ticker() {
-  return QSharedPointer<DecadeTicker>::create([](double bytes) { return qtext(Bytes(bytes)); });
-}
-
-QSharedPointer<QCPAxisTicker> number_ticker() {
-  return QSharedPointer<DecadeTicker>::create([](double number) { return format_number(number); });
-}
-
-QSharedPointer<QCPAxisTicker> element_ticker() {
-  return QSharedPointer<DecadeTicker>::create([](double elements) { return qtext(Elements(elements)); });
-}
-
-QSharedPointer<QCPAxisTicker> time_ticker() {
-  return QSharedPointer<DecadeTicker>::create([](double ns) { return QString::number(ns * 1e-6, 'g', 6); });
-}
-
-QSharedPointer<QCPAxisTicker> length_ticker() {
-  return QSharedPointer<LengthTicker>::create();
-}
-
-QSharedPointer<QCPAxisTicker> round_ticker(double factor, bool logarithmic) {
-  return QSharedPointer<RoundTicker>::create(factor, logarithmic, nullptr);
-}
-
-QSharedPointer<QCPAxisTicker> linear_byte_ticker() {
-  return QSharedPointer<RoundTicker>::create(1, false, [](double bytes) { return qtext(Bytes(bytes)); });
-}
-
-namespace {
-
 constexpr double slack = 1e-9;  ///< Relative to a step, so that rounding errors do not drop a tick.
 
-constexpr double max_exact_integer = 9e15;  ///< Approximate bound below which doubles represent all integers exactly.
-constexpr double max_step_ticks = 64;       ///< Limit on the number of ticks.
-
 std::vector<double> step_ticks(double low, double high, double step) {
-  std::vector<double> ticks;
+  constexpr double most = 64;  // limits the time for any range
   const double first = std::ceil(low / step - slack);
-  const double last = std::min(std::floor(high / step + slack), first + max_step_ticks);
-  if (!(std::abs(first) < max_exact_integer) || !(std::abs(last) < max_exact_integer)) return ticks;
-  for (auto i = static_cast<std::int64_t>(first); i <= static_cast<std::int64_t>(last); ++i) {
-    ticks.push_back(static_cast<double>(i) * step);
-  }
+  const double last = std::min(std::floor(high / step + slack), first + most);
+  std::vector<double> ticks;
+  for (int i = 0; i <= last - first; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }
 
@@ -214,6 +175,30 @@ QStringList tick_labels(const std::vector<double>& ticks) {
     labels << (decimals == 0 || decimals == max_decimals ? format_number(tick) : QString::number(tick, 'f', decimals));
   }
   return labels;
+}
+
+QSharedPointer<QCPAxisTicker> byte_ticker() {
+  return QSharedPointer<DecadeTicker>::create([](double bytes) { return qtext(Bytes(bytes)); });
+}
+
+QSharedPointer<QCPAxisTicker> number_ticker() {
+  return QSharedPointer<DecadeTicker>::create([](double number) { return format_number(number); });
+}
+
+QSharedPointer<QCPAxisTicker> time_ticker() {
+  return QSharedPointer<DecadeTicker>::create([](double ns) { return QString::number(ns * 1e-6, 'g', 6); });
+}
+
+QSharedPointer<QCPAxisTicker> length_ticker() {
+  return QSharedPointer<LengthTicker>::create();
+}
+
+QSharedPointer<QCPAxisTicker> round_ticker(double factor, bool logarithmic) {
+  return QSharedPointer<RoundTicker>::create(factor, logarithmic, nullptr);
+}
+
+QSharedPointer<QCPAxisTicker> linear_byte_ticker() {
+  return QSharedPointer<RoundTicker>::create(1, false, [](double bytes) { return qtext(Bytes(bytes)); });
 }
 
 }  // namespace attnscope::ui

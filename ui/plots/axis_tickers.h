@@ -11,8 +11,6 @@ namespace attnscope::ui {
 // Tickers of logarithmic axes: decades, with intermediate steps in short ranges.
 [[nodiscard]] QSharedPointer<QCPAxisTicker> byte_ticker();
 [[nodiscard]] QSharedPointer<QCPAxisTicker> number_ticker();
-/// "10 M"
-[[nodiscard]] QSharedPointer<QCPAxisTicker> element_ticker();
 /// Values are nanoseconds, labels milliseconds without unit (the axis title has it).
 [[nodiscard]] QSharedPointer<QCPAxisTicker> time_ticker();
 /// Powers of two (1k = 1024), with intermediate steps in short ranges.

@@ -11,7 +11,6 @@
 #include "ui/models/curve_series.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/heatmap_text.h"
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -21,50 +20,9 @@ namespace {
 
 /// Keeps ratios close to 1 pale if a map has no others.
 constexpr double min_log_range = 0.02;
-
-}  // namespace
-
-HeatmapColors::HeatmapColors(const TileMap& map, bool log)
-    : diverging_(map.shown.is_centered_at_one()),
-      binned_(has_slowdowns(map)),
-      uniform_(map.flat),
-      less_is_better_(map.better == BetterDirection::less),
-      more_is_better_(map.better == BetterDirection::more) {
-  if (!map.minimum) return;
-  low_ = *map.minimum;
-  high_ = *map.maximum;
-  diverging_ = diverging_ && low_ > 0;
-  log_ = (log || diverging_) && low_ > 0;
-  if (!diverging_) return;
-  low_ = std::min(low_, 1 - min_log_range);
-  high_ = std::max(high_, 1 + min_log_range);
-  max_log_ratio_ = std::max(-std::log(low_), std::log(high_));
-  uniform_ = false;  // A diverging map shows the distance from 1 even if all ratios are equal.
-}
-
-QColor HeatmapColors::at(double value, bool dark) const {
-  if (binned_) return {style::slowdown_color(style::slowdown_bin(value / low_)).in(dark)};
-  if (diverging_) {
-    const double away = std::log(std::max(value, low_)) / max_log_ratio_;
-    return {style::diverging(0.5 + 0.5 * (more_is_better_ ? -away : away), dark)};
-  }
-  const double share = is_uniform() ? 0.5 : scale_position(value);
-  return {style::viridis(less_is_better_ && !is_uniform() ? 1 - share : share)};
-}
-
-double HeatmapColors::scale_position(double value) const {
-  if (high_ <= low_) return 0.5;
-  const double share =
-      log_ ? std::log(std::max(value, low_) / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
-  return std::clamp(share, 0.0, 1.0);
-}
-
-double HeatmapColors::value_at(double share) const {
-  return log_ ? low_ * std::pow(high_ / low_, share) : low_ + (high_ - low_) * share;
-}
-
-namespace {
-
+constexpr double heatmap_right_margin = 8;
+constexpr double heatmap_bar_width = 16;
+constexpr double heatmap_caption_left = 12;
 constexpr double title_room = 46;
 constexpr double headline_room = 8;  ///< Additional height of a headline.
 constexpr double untitled_height = 10;
@@ -109,6 +67,13 @@ HeatmapLayout::Figures fit_figures(const HeatmapDrawing& drawing, double cell_wi
   return {small, 2, false};
 }
 
+/// Height of the caption in a picture of that width.
+double caption_height(const HeatmapDrawing& drawing, bool figures_shown, double width) {
+  const QRectF room(0, 0, std::max(1.0, width - heatmap_caption_left - heatmap_right_margin), 1000);
+  const QString words = heatmap_caption(drawing.points, drawing.map, figures_shown, drawing.target);
+  return QFontMetricsF(small_font(drawing.font)).boundingRect(room, Qt::TextWordWrap, words).height() + 10;
+}
+
 /// Width of the row labels, limited to leave room for the cells.
 double row_label_width(const HeatmapDrawing& drawing) {
   constexpr double least = 38;
@@ -127,10 +92,6 @@ double cell_extent(double room, double largest, double pixel) {
   return std::max(min_cell_size, std::floor(wanted / pixel) * pixel);
 }
 
-}  // namespace
-
-namespace {
-
 std::pair<QString, QString> title_lines(const HeatmapTitle& title) {
   if (title.headline.isEmpty()) return {title.what, title.of};
   return {title.headline, title.what + QStringLiteral(" · ") + title.of};
@@ -147,14 +108,54 @@ QFont first_line_font(const HeatmapDrawing& drawing) {
   return drawing.title.headline.isEmpty() ? bold(drawing.font) : headline_font(drawing.font);
 }
 
-}  // namespace
-
+/// Widths of texts, which scale with the font: row labels and axis title, and labels of the color bar.
 double heatmap_left_margin(const QFont& font) {
   return 28 * font_scale(font);
 }
 
 double heatmap_bar_labels(const QFont& font) {
   return 76 * font_scale(font);
+}
+
+}  // namespace
+
+HeatmapColors::HeatmapColors(const TileMap& map, bool log)
+    : diverging_(map.shown.is_centered_at_one()),
+      binned_(has_slowdowns(map)),
+      uniform_(map.flat),
+      less_is_better_(map.better == BetterDirection::less),
+      more_is_better_(map.better == BetterDirection::more) {
+  if (!map.minimum) return;
+  low_ = *map.minimum;
+  high_ = *map.maximum;
+  diverging_ = diverging_ && low_ > 0;
+  log_ = (log || diverging_) && low_ > 0;
+  if (!diverging_) return;
+  low_ = std::min(low_, 1 - min_log_range);
+  high_ = std::max(high_, 1 + min_log_range);
+  max_log_ratio_ = std::max(-std::log(low_), std::log(high_));
+  uniform_ = false;  // A diverging map shows the distance from 1 even if all ratios are equal.
+}
+
+QColor HeatmapColors::at(double value, bool dark) const {
+  if (binned_) return {style::slowdown_color(style::slowdown_bin(value / low_)).in(dark)};
+  if (diverging_) {
+    const double away = std::log(std::max(value, low_)) / max_log_ratio_;
+    return {style::diverging(0.5 + 0.5 * (more_is_better_ ? -away : away), dark)};
+  }
+  const double share = is_uniform() ? 0.5 : scale_position(value);
+  return {style::viridis(less_is_better_ && !is_uniform() ? 1 - share : share)};
+}
+
+double HeatmapColors::scale_position(double value) const {
+  if (high_ <= low_) return 0.5;
+  const double share =
+      log_ ? std::log(std::max(value, low_) / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+  return std::clamp(share, 0.0, 1.0);
+}
+
+double HeatmapColors::value_at(double share) const {
+  return log_ ? low_ * std::pow(high_ / low_, share) : low_ + (high_ - low_) * share;
 }
 
 QRectF HeatmapLayout::cell(const TileMap& map, TileMap::Place place) const {
@@ -194,9 +195,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   const double source = drawing.source.isEmpty() ? 0 : small.height() + 4;
   // Hidden values add a line to the caption, which takes height.
   for (const bool shown : {true, false}) {
-    const QRectF room(0, 0, std::max(1.0, area.width() - heatmap_caption_left - heatmap_right_margin), 1000);
-    const QString words = heatmap_caption(drawing.points, drawing.map, shown, drawing.target);
-    const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
+    const double caption = caption_height(drawing, shown, area.width());
     const double height = area.height() - title_height - axis - key - caption - source;
     layout.cell_height = cell_extent(height / rows, max_cell_size, drawing.pixel);
     layout.figures = fit_figures(drawing, layout.cell_width, layout.cell_height);
@@ -230,19 +229,13 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;
   const int kept_width = std::clamp(width, std::min(min_picture_width, most.width()), most.width());
   // A narrower caption has more lines.
-  const QRectF room(0, 0, kept_width - heatmap_caption_left - heatmap_right_margin, 1000);
-  const QString words = heatmap_caption(drawing.points, drawing.map, layout.figures.shown, drawing.target);
-  const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
+  const double caption = caption_height(drawing, layout.figures.shown, kept_width);
   const double line = drawing.source.isEmpty() ? 0 : small.height() + 4;
   const int height = static_cast<int>(std::ceil(layout.caption_top + caption + line));
   return {kept_width, std::min(height, most.height())};
 }
 
 namespace {
-
-constexpr double label_gap = 3;  ///< Gap between cells and axis labels.
-
-}  // namespace
 
 void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                         const QRectF& area) {
@@ -282,7 +275,7 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   widest = std::min(widest, longest);
   const int column_step = std::max(1, static_cast<int>(std::ceil(widest / layout.cell_width)));
   const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / layout.cell_height)));
-  const double gap = label_gap;
+  constexpr double gap = 3;  // between cells and labels
   for (std::size_t i = 0; i < map.x.size(); i += static_cast<std::size_t>(column_step)) {
     const QRectF rect = layout.cell(map, {0, static_cast<int>(i)});
     painter.drawText(
@@ -310,16 +303,6 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   painter.restore();
 }
 
-std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most) {
-  if (colors.is_uniform()) return {colors.value_at(0.5)};
-  const double factor = drawing.unit.factor;
-  std::vector<double> ticks = round_ticks(colors.low() * factor, colors.high() * factor, most, colors.is_logarithmic());
-  for (double& tick : ticks) tick /= factor;
-  return ticks;
-}
-
-namespace {
-
 void draw_bins(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   painter.setFont(small_font(drawing.font));
   for (std::size_t bin = 0; bin < layout.bins.size(); ++bin) {
@@ -340,8 +323,6 @@ void draw_bins(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLa
   painter.setFont(drawing.font);
 }
 
-}  // namespace
-
 void draw_heatmap_key(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   if (!drawing.map.minimum) return;
   const HeatmapColors colors(drawing.map, drawing.log_colors);
@@ -358,13 +339,15 @@ void draw_heatmap_key(QPainter& painter, const HeatmapDrawing& drawing, const He
   painter.setFont(drawing.font);
   painter.setPen(drawing.colors.text);
   const int most = std::clamp(static_cast<int>(layout.bar.height() / (1.6 * metrics.height())), 2, 8);
-  const std::vector<double> ticks = heatmap_ticks(drawing, colors, most);
-  std::vector<double> shown;
-  shown.reserve(ticks.size());
-  for (const double value : ticks) shown.push_back(value * drawing.unit.factor);
-  const QStringList labels = colors.is_uniform() ? QStringList{format_number(shown.front())} : tick_labels(shown);
+  const double factor = drawing.unit.factor;
+  std::vector<double> ticks{colors.value_at(0.5) * factor};
+  QStringList labels{format_number(ticks.front())};
+  if (!colors.is_uniform()) {  // round values in the displayed unit
+    ticks = round_ticks(colors.low() * factor, colors.high() * factor, most, colors.is_logarithmic());
+    labels = tick_labels(ticks);
+  }
   for (std::size_t i = 0; i < ticks.size(); ++i) {
-    const double share = colors.is_uniform() ? 0.5 : colors.scale_position(ticks[i]);
+    const double share = colors.is_uniform() ? 0.5 : colors.scale_position(ticks[i] / factor);
     const double y = layout.bar.bottom() - share * layout.bar.height();
     painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
     painter.drawText(
@@ -398,8 +381,6 @@ void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, cons
   painter.setFont(drawing.font);
 }
 
-namespace {
-
 /// Draws diagonal lines one by one, since SVG export ignores brush patterns.
 void draw_hatching(QPainter& painter, const QRectF& rect) {
   constexpr double step = 7;
@@ -417,18 +398,8 @@ void draw_hatching(QPainter& painter, const QRectF& rect) {
 
 /// Frame inside a cell that was not measured.
 Qt::PenStyle frame_style(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::simulated:
-    case Provenance::extrapolated:  // Second frame inside the first.
-      return Qt::DotLine;
-    case Provenance::imported:
-      return Qt::DashDotLine;
-    case Provenance::measured:
-    case Provenance::derived:
-    case Provenance::modeled:
-      return Qt::NoPen;
-  }
-  return Qt::NoPen;
+  if (is_simulated(provenance)) return Qt::DotLine;
+  return provenance == Provenance::imported ? Qt::DashDotLine : Qt::NoPen;
 }
 
 void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
@@ -525,8 +496,6 @@ void draw_outline(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
   painter.drawRect(rect);
 }
 
-}  // namespace
-
 void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   const TileMap& map = drawing.map;
   const HeatmapColors colors(map, drawing.log_colors);
@@ -562,6 +531,19 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
     draw_outline(painter, drawing, layout.cell(map, place), Qt::SolidLine);
   }
   painter.setFont(drawing.font);
+}
+
+}  // namespace
+
+void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF& area) {
+  painter.fillRect(area, drawing.colors.background);
+  if (drawing.map.empty()) return;
+  const HeatmapLayout layout = lay_out_heatmap(drawing, area);
+  draw_heatmap_title(painter, drawing, layout, area);
+  draw_heatmap_cells(painter, drawing, layout);
+  draw_heatmap_axes(painter, drawing, layout);
+  draw_heatmap_key(painter, drawing, layout);
+  draw_heatmap_caption(painter, drawing, layout, area);
 }
 
 }  // namespace attnscope::ui

@@ -6,8 +6,6 @@
 #include <QFont>
 #include <QPainter>
 #include <QRectF>
-#include <QSize>
-#include <QString>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -36,7 +34,6 @@ class HeatmapColors {
   [[nodiscard]] double value_at(double share) const;
   [[nodiscard]] double low() const { return low_; }
   [[nodiscard]] double high() const { return high_; }
-  /// Returns whether all values have one color.
   [[nodiscard]] bool is_uniform() const {
     return uniform_ || high_ - low_ <= 1e-12 * (std::abs(high_) + std::abs(low_));
   }
@@ -89,30 +86,12 @@ struct HeatmapLayout {
   [[nodiscard]] std::optional<TileMap::Place> cell_at(const TileMap& map, const QPointF& position) const;
 };
 
-inline constexpr double heatmap_right_margin = 8;
-inline constexpr double heatmap_bar_width = 16;
-inline constexpr double heatmap_caption_left = 12;
-/// Widths of texts, which scale with the font: row labels and axis title, and labels of the color bar.
-[[nodiscard]] double heatmap_left_margin(const QFont& font);
-[[nodiscard]] double heatmap_bar_labels(const QFont& font);
-
 [[nodiscard]] HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area);
 
 /// Returns the size of the picture, at most `most`.
 [[nodiscard]] QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most);
 
-void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
-                        const QRectF& area);
-void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
-/// Tick values of the color bar: round in the displayed unit.
-[[nodiscard]] std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most);
-/// Draws the continuous scale, or the key of the bins.
-void draw_heatmap_key(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
-void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
-                          const QRectF& area);
-
-// Draws the cells: color, value, frame, hatching, and outlines of the best and the fastest.
-
-void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
+/// Draws title, cells, axes, key and caption.
+void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF& area);
 
 }  // namespace attnscope::ui

@@ -2,10 +2,9 @@
 #include "ui/plots/heatmap_text.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <set>
 #include <string>
-#include <utility>
 
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
@@ -26,15 +25,9 @@ QString best_label(const TileMap& map) {
 }
 
 QString comparison_suffix(analysis::Comparison as) {
-  switch (as) {
-    case analysis::Comparison::none:
-      return {};
-    case analysis::Comparison::share_of_best:
-      return qtext(msg::tile_map::percent_of_best{});
-    case analysis::Comparison::over_model:
-      return qtext(msg::tile_map::divided_by{.what = qtext(msg::tile_map::model{}).toStdString()});
-  }
-  return {};
+  if (as == analysis::Comparison::none) return {};
+  if (as == analysis::Comparison::share_of_best) return qtext(msg::tile_map::percent_of_best{});
+  return qtext(msg::tile_map::divided_by{.what = qtext(msg::tile_map::model{}).toStdString()});
 }
 
 QString heatmap_label(const TileMap& map) {
@@ -45,23 +38,15 @@ QString heatmap_label(const TileMap& map) {
 
 namespace {
 
-/// Provenances of the values, most frequent first.
 QString provenance_names(const TileMap& map) {
-  std::map<Provenance, int> cells;
+  std::set<Provenance> origins;
   for (const auto& row : map.cells) {
     for (const TileCell& cell : row) {
-      if (cell.value) ++cells[cell.provenance];
+      if (cell.value) origins.insert(cell.provenance);
     }
   }
-  if (cells.size() == 1) return to_qstring(cells.begin()->first);
-  std::vector<std::pair<int, Provenance>> kinds;
-  kinds.reserve(cells.size());
-  for (const auto& [provenance, count] : cells) kinds.emplace_back(-count, provenance);
-  std::ranges::sort(kinds);
   QStringList words;
-  for (const auto& [count, provenance] : kinds) {
-    words << QStringLiteral("%1 (%2)").arg(to_qstring(provenance)).arg(-count);
-  }
+  for (const Provenance origin : origins) words << to_qstring(origin);
   return words.join(QStringLiteral("; "));
 }
 
@@ -89,10 +74,6 @@ QString equal_tiles_text(const TileMap& map, const std::vector<TileMap::Place>& 
   const bool equal = std::ranges::all_of(places, [&](auto place) { return map.at(place).value == first.value; });
   if (equal) return qtext(msg::tile_map::equivalent_tiles{.tile = tile.toStdString(), .tiles = places.size()});
   return qtext(msg::tile_map::tiles_within{.others = places.size() - 1, .tile = tile.toStdString()});
-}
-
-HoverRow row_of(const QString& label, const MetricValue& value) {
-  return {{}, Sample{}, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
 }
 
 bool on_axes(const TileMap& map, std::string_view name) {
@@ -153,26 +134,16 @@ QString cell_figure(const TileMap& map, double value, double factor, int digits,
 }
 
 QString short_label(Disposition disposition) {
-  switch (disposition) {
-    case Disposition::ok:
-    case Disposition::infeasible:
-      return {};
-    case Disposition::out_of_memory:
-      return qtext(msg::tile_map::short_memory{});
-    case Disposition::incorrect:
-      return qtext(msg::tile_map::short_incorrect{});
-    case Disposition::compile_error:
-      return qtext(msg::tile_map::short_compile{});
-    case Disposition::timeout:
-      return qtext(msg::tile_map::short_timeout{});
-    case Disposition::crashed:
-      return qtext(msg::tile_map::short_crashed{});
-    case Disposition::no_counters:
-      return qtext(msg::tile_map::short_no_counters{});
-    case Disposition::cancelled:
-      return qtext(msg::tile_map::short_cancelled{});
-  }
-  return {};
+  static const std::map<Disposition, MessageFunction> labels{
+      {Disposition::out_of_memory, message_of<msg::tile_map::short_memory>},
+      {Disposition::incorrect, message_of<msg::tile_map::short_incorrect>},
+      {Disposition::compile_error, message_of<msg::tile_map::short_compile>},
+      {Disposition::timeout, message_of<msg::tile_map::short_timeout>},
+      {Disposition::crashed, message_of<msg::tile_map::short_crashed>},
+      {Disposition::no_counters, message_of<msg::tile_map::short_no_counters>},
+      {Disposition::cancelled, message_of<msg::tile_map::short_cancelled>}};
+  const auto label = labels.find(disposition);
+  return label == labels.end() ? QString() : qtext(label->second());
 }
 
 HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
@@ -242,27 +213,25 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
     parts << qtext(msg::tile_map::flat{.spread = cell_value_text(map, *map.spread).toStdString(),
                                        .values = range_text(map).toStdString()});
   }
+  const QString best = map.best.empty() ? QString() : equal_tiles_text(map, map.best);
   if (has_slowdowns(map)) {
-    if (!map.best.empty()) {
-      parts << qtext(msg::tile_map::starred{.tiles = equal_tiles_text(map, map.best).toStdString()});
+    if (!best.isEmpty()) parts << qtext(msg::tile_map::starred{.tiles = best.toStdString()});
+  } else {
+    parts << better_end_text(map);
+    if (!best.isEmpty()) {
+      parts << qtext(msg::tile_map::outlined{.tiles = best.toStdString(), .what = best_label(map).toStdString()});
     }
-    if (const Message runs = analysis::runs_text(points.table(), map); !runs.empty()) parts << qtext(runs);
-    return parts.join(QStringLiteral(" · "));
-  }
-  if (const QString good = better_end_text(map); !good.isEmpty()) parts << good;
-  if (!map.best.empty())
-    parts << qtext(msg::tile_map::outlined{.tiles = equal_tiles_text(map, map.best).toStdString(),
-                                           .what = best_label(map).toStdString()});
-  if (map.has_plateau()) {
-    parts << qtext(
-        msg::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
-  }
-  if (!map.fastest.empty() && map.fastest != map.best) {
-    parts << qtext(msg::tile_map::dashed{.tiles = equal_tiles_text(map, map.fastest).toStdString()});
+    if (map.has_plateau()) {
+      parts << qtext(
+          msg::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
+    }
+    if (!map.fastest.empty() && map.fastest != map.best) {
+      parts << qtext(msg::tile_map::dashed{.tiles = equal_tiles_text(map, map.fastest).toStdString()});
+    }
   }
   if (const Message runs = analysis::runs_text(points.table(), map); !runs.empty()) parts << qtext(runs);
-  QString text = parts.join(QStringLiteral(" · "));
-  return text;
+  parts.removeAll(QString());
+  return parts.join(QStringLiteral(" · "));
 }
 
 HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, TileMap::Place place) {
@@ -274,37 +243,33 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
     return content;
   }
   const analysis::PointTable& table = points.table();
+  const auto add = [&](const QString& label, const QString& value) {
+    content.rows.push_back({.color = {}, .sample = {}, .label = label, .value = value});
+  };
+  const auto add_metric = [&](const QString& label, const MetricValue& value) {
+    add(QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value));
+  };
   if (cell.value) {
-    content.rows.push_back({{},
-                            Sample{},
-                            QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
-                            cell_value_text(map, *cell.value)});
+    add(QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
+        cell_value_text(map, *cell.value));
     if (has_slowdowns(map)) {
-      content.rows.push_back({{},
-                              Sample{},
-                              qtext(msg::tile_map::vs_fastest{}),
-                              to_qstring(analysis::slowdown_text(slowdown(map, *cell.value)))});
+      add(qtext(msg::tile_map::vs_fastest{}), to_qstring(analysis::slowdown_text(slowdown(map, *cell.value))));
     }
   }
   const Metric* metric = find_metric(map.metric);
   if (cell.own && metric != nullptr) {
     const std::string unit(metric->unit);
-    content.rows.push_back(
-        row_of(metric_label(map.metric), {map.metric, *cell.own, unit, table.values(map.metric).provenance(cell.row)}));
-    content.rows.push_back({{},
-                            Sample{},
-                            map.shown.as == analysis::Comparison::over_model ? qtext(msg::tile_map::model{})
-                                                                             : qtext(msg::tile_map::best_shown{}),
-                            format_metric({map.metric, *cell.over, unit, Provenance::derived})});
+    add_metric(metric_label(map.metric), {map.metric, *cell.own, unit, table.values(map.metric).provenance(cell.row)});
+    add(map.shown.as == analysis::Comparison::over_model ? qtext(msg::tile_map::model{})
+                                                         : qtext(msg::tile_map::best_shown{}),
+        format_metric({map.metric, *cell.over, unit, Provenance::derived}));
   }
   for (const std::string_view key :
        {metric_key::time_median_ns, metric_key::tflops, metric_key::achieved_occupancy_pct}) {
-    if (key == map.metric) continue;
     const analysis::ValueColumn& column = table.values(key);
-    if (!column.has(cell.row)) continue;
-    const std::string unit(find_metric(key)->unit);
-    content.rows.push_back(
-        row_of(metric_label(key), {std::string(key), column.value(cell.row), unit, column.provenance(cell.row)}));
+    if (key == map.metric || !column.has(cell.row)) continue;
+    add_metric(metric_label(key), {std::string(key), column.value(cell.row), std::string(find_metric(key)->unit),
+                                   column.provenance(cell.row)});
   }
   const auto role = [&](const std::vector<TileMap::Place>& places, const QString& what) {
     const auto found = std::ranges::find(places, place);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QString>
-#include <QStringList>
 
 #include "profiler/tilemap/tile_map.h"
 #include "ui/plots/hover_overlay.h"
@@ -44,7 +43,6 @@ struct HeatmapTitle {
 /// A cell's value with its unit: "1.2 ms", "97.3 %", "1.04 ×".
 [[nodiscard]] QString cell_value_text(const TileMap& map, double value);
 [[nodiscard]] HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, TileMap::Place place);
-/// Short label of a cell without value.
 [[nodiscard]] QString short_label(Disposition disposition);
 
 /// All cells, for export; a cell without value has its disposition.

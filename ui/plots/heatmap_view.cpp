@@ -15,20 +15,6 @@
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-namespace {
-
-void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF& area) {
-  painter.fillRect(area, drawing.colors.background);
-  if (drawing.map.empty()) return;
-  const HeatmapLayout layout = lay_out_heatmap(drawing, area);
-  draw_heatmap_title(painter, drawing, layout, area);
-  draw_heatmap_cells(painter, drawing, layout);
-  draw_heatmap_axes(painter, drawing, layout);
-  draw_heatmap_key(painter, drawing, layout);
-  draw_heatmap_caption(painter, drawing, layout, area);
-}
-
-}  // namespace
 
 HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverOverlay(this)) {
   setMouseTracking(true);
@@ -86,28 +72,16 @@ HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
           font(),
           plot_colors(palette()),
           target,
-          target == PlotTarget::file ? source() : QString(),
+          target == PlotTarget::file ? source_note(points_->runs_of(map_.rows())) : QString(),
           pixel};
-}
-
-QString HeatmapView::source() const {
-  return source_note(points_->runs_of(map_.rows()));
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
   return lay_out_heatmap(drawing(PlotTarget::screen, 1 / devicePixelRatioF()), rect());
 }
 
-void HeatmapView::render_map(QPainter& painter, const QRectF& area, double pixel) const {
-  draw_heatmap(painter, drawing(PlotTarget::file, pixel), area);
-}
-
 QSize HeatmapView::picture_size(const QSize& most) const {
   return heatmap_extent(drawing(PlotTarget::file, 1), most);
-}
-
-QString HeatmapView::caption(PlotTarget target) const {
-  return heatmap_caption(*points_, map_, map_.empty() || screen_layout().figures.shown, target);
 }
 
 std::optional<std::size_t> HeatmapView::bin_at(const QPointF& position) const {
@@ -223,21 +197,17 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
     if (bin >= 0 && bin < static_cast<int>(style::slowdown_bins)) return highlight_bin(static_cast<std::size_t>(bin));
     if (event->key() == Qt::Key_Escape && highlighted_) return highlight_bin(*highlighted_);
   }
-  std::optional<TileMap::Place> place = cursor_ ? cursor_ : selected_;
-  const bool first = !place;
-  if (first) place = initial_cell();
+  const std::optional<TileMap::Place> from = cursor_ ? cursor_ : selected_;
+  TileMap::Place place = from.value_or(initial_cell());
+  const int step = from ? 1 : 0;
   switch (event->key()) {
     case Qt::Key_Left:
-      place->column -= first ? 0 : 1;
-      break;
     case Qt::Key_Right:
-      place->column += first ? 0 : 1;
+      place.column += event->key() == Qt::Key_Left ? -step : step;
       break;
     case Qt::Key_Up:
-      place->row += first ? 0 : 1;
-      break;
     case Qt::Key_Down:
-      place->row -= first ? 0 : 1;
+      place.row += event->key() == Qt::Key_Down ? -step : step;
       break;
     case Qt::Key_Home:
       place = initial_cell();
@@ -249,9 +219,9 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
     default:
       return QWidget::keyPressEvent(event);
   }
-  place->row = std::clamp(place->row, 0, static_cast<int>(map_.y.size()) - 1);
-  place->column = std::clamp(place->column, 0, static_cast<int>(map_.x.size()) - 1);
-  move_cursor(*place);
+  place.row = std::clamp(place.row, 0, static_cast<int>(map_.y.size()) - 1);
+  place.column = std::clamp(place.column, 0, static_cast<int>(map_.x.size()) - 1);
+  move_cursor(place);
 }
 
 void HeatmapView::move_cursor(TileMap::Place place) {
@@ -276,9 +246,10 @@ void HeatmapView::changeEvent(QEvent* event) {
 }
 
 PlotPicture picture_of(const HeatmapView& view) {
-  return {
-      .title = view.title().what + QStringLiteral(" · ") + view.title().of,
-      .draw = [&view](QCPPainter& painter, const QRect& area, double pixel) { view.render_map(painter, area, pixel); }};
+  return {.title = view.title().what + QStringLiteral(" · ") + view.title().of,
+          .draw = [&view](QCPPainter& painter, const QRect& area, double pixel) {
+            draw_heatmap(painter, view.drawing(PlotTarget::file, pixel), area);
+          }};
 }
 
 }  // namespace attnscope::ui

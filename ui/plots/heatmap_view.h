@@ -9,7 +9,6 @@
 
 #include "ui/plots/heatmap_drawing.h"
 #include "ui/plots/hover_overlay.h"
-#include "ui/plots/plot_access.h"
 #include "ui/plots/plot_export.h"
 
 namespace attnscope::ui {
@@ -26,7 +25,6 @@ class HeatmapView : public QWidget, public PlotCursor {
   /// Highlights the cells of a bin of slowdowns; again: none.
   void highlight_bin(std::size_t bin);
   [[nodiscard]] std::optional<std::size_t> highlighted_bin() const { return highlighted_; }
-  /// Returns the bin of the key at a position.
   [[nodiscard]] std::optional<std::size_t> bin_at(const QPointF& position) const;
   void select(std::optional<TileMap::Place> place);
   [[nodiscard]] std::optional<TileMap::Place> selected() const { return selected_; }
@@ -38,13 +36,12 @@ class HeatmapView : public QWidget, public PlotCursor {
   /// Returns the cell selected initially: the best tile, else the fastest.
   [[nodiscard]] TileMap::Place initial_cell() const;
 
-  /// Draws the map for PlotPicture, without selection and hover.
-  void render_map(QPainter& painter, const QRectF& area, double pixel = 1) const;
   /// Returns the size of a picture that the map fills, at most `most`.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
+  /// `pixel`: size of a target pixel. Files show no selection.
+  [[nodiscard]] HeatmapDrawing drawing(PlotTarget target, double pixel) const;
   [[nodiscard]] std::optional<TileMap::Place> cell_at(const QPointF& position) const;
   [[nodiscard]] QRectF cell_rect(TileMap::Place place) const;
-  [[nodiscard]] QString caption(PlotTarget target = PlotTarget::screen) const;
   [[nodiscard]] HoverContent describe_cell(TileMap::Place place) const;
   void hover_at(const QPointF& position);
   [[nodiscard]] std::optional<TileMap::Place> cursor() const { return cursor_; }
@@ -70,8 +67,6 @@ class HeatmapView : public QWidget, public PlotCursor {
   void changeEvent(QEvent* event) override;
 
  private:
-  [[nodiscard]] HeatmapDrawing drawing(PlotTarget target, double pixel) const;
-  [[nodiscard]] QString source() const;
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
   void move_cursor(TileMap::Place place);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/hover_overlay.h"
 
+#include <QAccessible>
+#include <QAccessibleWidget>
 #include <algorithm>
 #include <utility>
 
@@ -16,6 +18,31 @@ constexpr int column_gap = 10;
 constexpr int note_width = 300;
 constexpr int pointer_gap = 14;
 constexpr double font_share = 0.88;  ///< Fraction of the plot's font size, so that the box hides little of the plot.
+
+/// A plot as a chart. Its value is the read-out at the cursor, and its press action selects that mark.
+class AccessiblePlot : public QAccessibleWidget {
+ public:
+  AccessiblePlot(QWidget* plot, PlotCursor& cursor) : QAccessibleWidget(plot, QAccessible::Chart), cursor_(cursor) {}
+
+  [[nodiscard]] QString text(QAccessible::Text kind) const override {
+    return kind == QAccessible::Value ? cursor_.cursor_text() : QAccessibleWidget::text(kind);
+  }
+  [[nodiscard]] QStringList actionNames() const override {
+    return QStringList{pressAction()} + QAccessibleWidget::actionNames();
+  }
+  void doAction(const QString& action) override {
+    action == pressAction() ? cursor_.select_cursor() : QAccessibleWidget::doAction(action);
+  }
+
+ private:
+  PlotCursor& cursor_;
+};
+
+QAccessibleInterface* make_accessible_plot(const QString& /*type*/, QObject* object) {
+  auto* plot = qobject_cast<QWidget*>(object);
+  auto* cursor = dynamic_cast<PlotCursor*>(object);
+  return plot == nullptr || cursor == nullptr ? nullptr : new AccessiblePlot(plot, *cursor);
+}
 
 }  // namespace
 
@@ -137,10 +164,24 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   }
   painter.setPen(colors.muted);
   for (const QString& note : content_->notes) {
-    const int height_of_note = metrics.boundingRect(0, 0, inner_width, 1000, Qt::TextWordWrap, note).height();
-    painter.drawText(QRect(x, y + 2, inner_width, height_of_note), Qt::TextWordWrap, note);
-    y += height_of_note + 4;
+    QRect used;
+    painter.drawText(QRect(x, y + 2, inner_width, 1000), Qt::TextWordWrap, note, &used);
+    y += used.height() + 4;
   }
+}
+
+PlotCursor::PlotCursor() {
+  static const bool installed = [] {
+    QAccessible::installFactory(&make_accessible_plot);
+    return true;
+  }();
+  (void)installed;
+}
+
+void announce_cursor(QWidget& plot, const PlotCursor& cursor) {
+  plot.setAccessibleDescription(cursor.cursor_text());
+  QAccessibleEvent changed(&plot, QAccessible::ValueChanged);
+  QAccessible::updateAccessibility(&changed);
 }
 
 }  // namespace attnscope::ui

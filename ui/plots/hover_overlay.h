@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Read-out box that follows the pointer over a plot. A child widget, so moving it does not repaint the plot.
+// Read-out of a plot: a box that follows the pointer, and the value at the keyboard cursor for screen readers.
 #pragma once
 
 #include <QColor>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "ui/plots/markers.h"
+#include "ui/theme/sample.h"
 
 namespace attnscope::ui {
 
@@ -30,6 +30,7 @@ struct HoverContent {
 /// The read-out in one line, for screen readers.
 [[nodiscard]] QString display_text(const HoverContent& content);
 
+/// A child widget, so moving the box does not repaint the plot.
 class HoverOverlay : public QWidget {
   Q_OBJECT
  public:
@@ -43,7 +44,6 @@ class HoverOverlay : public QWidget {
   /// Hides the box, and keeps the lines.
   void hide_box();
   void clear();
-  /// Null: nothing is shown.
   [[nodiscard]] const HoverContent* content() const { return content_ ? &*content_ : nullptr; }
 
  protected:
@@ -57,5 +57,21 @@ class HoverOverlay : public QWidget {
   std::vector<QLineF> guides_;
   std::optional<QPointF> cursor_;
 };
+
+/// Keyboard cursor of a plot: the mark or cell that the arrow keys moved to last.
+class PlotCursor {
+ public:
+  virtual ~PlotCursor() = default;
+  /// Read-out at the cursor in one line; empty without a cursor.
+  [[nodiscard]] virtual QString cursor_text() const = 0;
+  /// Selects the mark or cell at the cursor. Does nothing without a cursor.
+  virtual void select_cursor() = 0;
+
+ protected:
+  PlotCursor();
+};
+
+/// Informs screen readers that the cursor moved.
+void announce_cursor(QWidget& plot, const PlotCursor& cursor);
 
 }  // namespace attnscope::ui

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 

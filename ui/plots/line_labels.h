@@ -21,7 +21,6 @@ class LineLabels {
   void set(const std::vector<Curve>& curves, std::size_t panel, const PlotColors& colors);
   /// Width in pixels that the labels need to the right of the axes; 0 if the panel is too narrow.
   [[nodiscard]] int required_width(int panel_width) const;
-  /// Places the labels at the curve ends, for the current axes.
   void place();
   [[nodiscard]] QStringList texts() const;
 

@@ -3,9 +3,7 @@
 
 #include <QGuiApplication>
 #include <QSvgGenerator>
-#include <algorithm>
 
-#include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {

@@ -4,97 +4,14 @@
 #include <QContextMenuEvent>
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <tuple>
 #include <utility>
 
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
-namespace {
-
-/// Paint buffer that contains the background, so that a frame is a plain copy. QCustomPlot's own buffer is transparent:
-/// each frame fills the background and blends the picture.
-class OpaqueBuffer : public QCPAbstractPaintBuffer {
- public:
-  OpaqueBuffer(const QSize& size, double pixel_ratio, std::function<QColor()> background)
-      : QCPAbstractPaintBuffer(size, pixel_ratio), background_(std::move(background)) {
-    OpaqueBuffer::reallocateBuffer();
-  }
-  QCPPainter* startPainting() override { return new QCPPainter(&image_); }
-  void clear(const QColor& /*color*/) override { image_.fill(background_()); }
-  void draw(QCPPainter* painter) const override {
-    if (image_.isNull()) return;
-    QImage opaque(image_.constBits(), image_.width(), image_.height(), image_.bytesPerLine(), QImage::Format_RGB32);
-    opaque.setDevicePixelRatio(mDevicePixelRatio);
-    painter->drawImage(0, 0, opaque);
-  }
-
- protected:
-  void reallocateBuffer() override {
-    setInvalidated();
-    // An alpha channel disables subpixel text rendering, which causes colored fringes.
-    image_ = QImage(mSize * mDevicePixelRatio, QImage::Format_ARGB32_Premultiplied);
-    image_.setDevicePixelRatio(mDevicePixelRatio);
-  }
-
- private:
-  QImage image_;
-  std::function<QColor()> background_;
-};
-
-}  // namespace
-
-FrameSyncedPlot::FrameSyncedPlot(QWidget* parent) : QCustomPlot(parent) {
-  mPaintBuffers = {QSharedPointer<OpaqueBuffer>::create(size(), bufferDevicePixelRatio(),
-                                                        [this] { return mBackgroundBrush.color(); })};
-  setPlottingHint(QCP::phImmediateRefresh, false);
-  // Disables the separate buffer of this empty layer, which would be cleared and blended at each drawing.
-  layer(QStringLiteral("overlay"))->setMode(QCPLayer::lmLogical);
-  connect(this, &QCustomPlot::afterReplot, this, [this] { due_ = false; });
-}
-
-void FrameSyncedPlot::replot(RefreshPriority priority) {
-  if (priority != rpQueuedReplot) return QCustomPlot::replot(priority);
-  due_ = true;
-  update();
-  if (std::exchange(queued_, true)) return;
-  const auto unpainted = [this] {
-    queued_ = false;
-    if (due_ && visibleRegion().isEmpty()) QCustomPlot::replot(rpQueuedRefresh);
-  };
-  QMetaObject::invokeMethod(this, unpainted, Qt::QueuedConnection);
-}
-
-void FrameSyncedPlot::draw_pending() {
-  if (!due_) return;
-  // Prevents QCustomPlot from scheduling another paint event.
-  setAttribute(Qt::WA_UpdatesDisabled);
-  QCustomPlot::replot(rpQueuedRefresh);
-  setAttribute(Qt::WA_UpdatesDisabled, false);
-}
-
-void FrameSyncedPlot::resizeEvent(QResizeEvent* /*event*/) {
-  setViewport(rect());
-  replot(rpQueuedReplot);
-}
-
-void FrameSyncedPlot::paintEvent(QPaintEvent* /*event*/) {
-  if (!qFuzzyCompare(bufferDevicePixelRatio(), devicePixelRatioF())) {
-    setBufferDevicePixelRatio(devicePixelRatioF());
-    due_ = true;
-  }
-  // All layout sizes are final at this point.
-  draw_pending();
-  QCPPainter painter(this);
-  // With a fractional pixel ratio the buffer ends before the plot does.
-  if (bufferDevicePixelRatio() != std::floor(bufferDevicePixelRatio())) painter.fillRect(rect(), mBackgroundBrush);
-  for (const auto& buffer : mPaintBuffers) buffer->draw(&painter);
-}
-
 namespace {
 
 constexpr double reach = 14;       ///< Maximum distance in pixels between the pointer and the mark of the read-out.
@@ -126,11 +43,14 @@ QString selection_halo_layer() {
 }
 
 PointPlot::PointPlot(QWidget* parent)
-    : FrameSyncedPlot(parent),
+    : QCustomPlot(parent),
       headline_(new QCPTextElement(this)),
       title_(new QCPTextElement(this)),
       overlay_(new HoverOverlay(this)) {
   setAutoAddPlottableToLegend(false);  // LegendTable shows them; adding takes quadratic time
+  setPlottingHint(QCP::phImmediateRefresh, false);
+  // Disables the separate buffer of this empty layer, which would be cleared and blended at each drawing.
+  layer(QStringLiteral("overlay"))->setMode(QCPLayer::lmLogical);
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
   // QCustomPlot sets this attribute; the page needs the context menu events.
@@ -383,7 +303,7 @@ void PointPlot::leaveEvent(QEvent* event) {
 
 void PointPlot::resizeEvent(QResizeEvent* event) {
   fit(event->size(), PlotTarget::screen);
-  FrameSyncedPlot::resizeEvent(event);
+  QCustomPlot::resizeEvent(event);
   overlay_->clear();
 }
 
@@ -393,7 +313,7 @@ void PointPlot::changeEvent(QEvent* event) {
 }
 
 void PointPlot::paintEvent(QPaintEvent* event) {
-  FrameSyncedPlot::paintEvent(event);
+  QCustomPlot::paintEvent(event);
   draw_focus_frame(*this);
 }
 

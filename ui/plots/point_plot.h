@@ -9,36 +9,10 @@
 #include <vector>
 
 #include "ui/plots/hover_overlay.h"
-#include "ui/plots/plot_access.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
-
-// A plot that is drawn at most once per frame. QCustomPlot draws at once on each resize and each request, and paints
-// each drawing separately.
-
-class FrameSyncedPlot : public QCustomPlot {
-  Q_OBJECT
- public:
-  explicit FrameSyncedPlot(QWidget* parent = nullptr);
-
-  /// Like QCustomPlot::replot(), but a queued drawing happens with the next frame, at the plot's size by then, or on
-  /// return to the event loop if no frame is painted.
-  void replot(RefreshPriority priority = rpRefreshHint);
-
- protected:
-  /// Redraws with all other pending changes, before the next frame.
-  void resizeEvent(QResizeEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  /// Draws without scheduling a paint event; for use while painting.
-  void draw_pending();
-
-  bool due_ = false;     ///< Has to be drawn before it is painted.
-  bool queued_ = false;  ///< True while a check is queued for the return to the event loop.
-};
 
 class PointPlot;
 /// Picture of a plot with points of these runs. The plot has to outlive the picture.
@@ -48,7 +22,7 @@ class PointPlot;
 [[nodiscard]] QString selection_layer();
 [[nodiscard]] QString selection_halo_layer();
 
-class PointPlot : public FrameSyncedPlot, public PlotCursor {
+class PointPlot : public QCustomPlot, public PlotCursor {
   Q_OBJECT
  public:
   [[nodiscard]] QString title() const { return title_text_; }
@@ -62,7 +36,6 @@ class PointPlot : public FrameSyncedPlot, public PlotCursor {
   bool select(const ShownPoint& point);
   /// Shows the read-out of the mark nearest to a position. Returns false if none is near.
   virtual bool hover_at(const QPointF& position);
-  [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
   [[nodiscard]] QString cursor_text() const override;
   void select_cursor() override;
 
@@ -72,7 +45,6 @@ class PointPlot : public FrameSyncedPlot, public PlotCursor {
  protected:
   explicit PointPlot(QWidget* parent);
 
-  /// A point and where it is drawn.
   struct Mark {
     QCPAxisRect* panel = nullptr;
     double x = 0;
@@ -99,11 +71,9 @@ class PointPlot : public FrameSyncedPlot, public PlotCursor {
   void add_mark(QCPGraph& graph, const Mark& mark);
   /// Run of a point: "quick · H200".
   [[nodiscard]] QString run_text(Row row) const;
-  /// Adds the key as the last row.
   void add_key();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   void click_mark(const Mark& mark);
-  /// The page shows the context menu.
   void contextMenuEvent(QContextMenuEvent* event) override;
   /// Left and Right move the cursor along a series and on to the next panel, Up and Down to another series. Enter
   /// selects.

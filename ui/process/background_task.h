@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -24,7 +23,6 @@ inline constexpr std::size_t always_in_background = max_synchronous_points + 1;
 /// Returns true if the result is no longer needed; work may then return early.
 using StaleCheck = std::function<bool()>;
 
-/// Base class of BackgroundTask: runs the latest request.
 class BackgroundWork : public QObject {
   Q_OBJECT
  public:
@@ -36,7 +34,6 @@ class BackgroundWork : public QObject {
   /// Like discard(), and waits until running work has ended.
   void stop();
   [[nodiscard]] bool is_busy() const { return busy_; }
-  /// Blocks until the latest request is done.
   void wait();
   /// Sets a handler for exceptions thrown in the background; default: they are rethrown in this thread.
   void on_failure(std::function<void(const QString&)> failed) { failed_ = std::move(failed); }

@@ -3,14 +3,11 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
-#include <QJsonArray>
 #include <QStandardPaths>
-#include <algorithm>
 #include <chrono>
 #include <string>
 
 #include "messages/collect_panel.h"
-#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -19,13 +16,6 @@ namespace {
 /// Time to let a launch finish before the next escalation.
 constexpr std::chrono::seconds patience{20};
 constexpr qsizetype max_error_bytes = qsizetype{64} * 1024;
-
-template <class... Visitors>
-struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
-template <class... Visitors>
-Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 }  // namespace
 
@@ -48,27 +38,6 @@ QStringList CollectRequest::arguments() const {
   if (resume) words << QStringLiteral("--resume");
   words << QStringLiteral("-o") << database;
   return words;
-}
-
-QJsonObject CollectRequest::state() const {
-  return {{QStringLiteral("preset"), preset},
-          {QStringLiteral("axes"), QJsonArray::fromStringList(axes)},
-          {QStringLiteral("algorithms"), QJsonArray::fromStringList(algorithms)},
-          {QStringLiteral("device"), device},
-          {QStringLiteral("warm"), warm_cache},
-          {QStringLiteral("file"), database},
-          {QStringLiteral("rounds"), rounds}};
-}
-
-CollectRequest CollectRequest::from_state(const QJsonObject& state) {
-  const auto words = [&](const char* key) { return state[QLatin1String(key)].toVariant().toStringList(); };
-  return {.preset = state[QStringLiteral("preset")].toString(),
-          .axes = words("axes"),
-          .algorithms = words("algorithms"),
-          .device = state[QStringLiteral("device")].toString(),
-          .warm_cache = state[QStringLiteral("warm")].toBool(),
-          .database = state[QStringLiteral("file")].toString(),
-          .rounds = std::max(1, state[QStringLiteral("rounds")].toInt())};
 }
 
 QStringList CeilingsTask::arguments() const {
@@ -106,15 +75,9 @@ CollectorProcess::~CollectorProcess() {
   disconnect(&process_, nullptr, this, nullptr);
   // Closing its input asks the collector to stop; committed points are kept.
   process_.closeWriteChannel();
-  if (!process_.waitForFinished(2000)) {
-    process_.terminate();
-    if (!process_.waitForFinished(1000)) process_.kill();
-    process_.waitForFinished(1000);
-  }
-}
-
-void CollectorProcess::start(const CollectRequest& request) {
-  start_collector(request.arguments());
+  if (process_.waitForFinished(2000)) return;
+  process_.kill();
+  process_.waitForFinished(1000);
 }
 
 void CollectorProcess::start_collector(const QStringList& arguments) {
@@ -168,17 +131,19 @@ void CollectorProcess::handle_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
   const auto event = parse_event(std::string_view(line.constData(), static_cast<std::size_t>(line.size())));
   if (!event) return;  // ignore events of newer versions
-  std::visit(
-      Overloaded{
-          [this](const PlanEvent& e) { emit planned(e); }, [this](const BuildEvent& e) { emit kernel_built(e); },
-          [this](const StartedEvent& e) { emit point_started(e); }, [this](const PointEvent& e) { emit point_done(e); },
-          [this](const QueuedEvent& e) { emit request_queued(e); },
-          [this](const CancelledEvent& e) { emit request_cancelled(e); },
-          [this](const RefusedEvent& e) { emit request_refused(e); },
-          [this](const ProgressEvent& e) { emit progressed(e); }, [this](const LogEvent& e) { emit logged(e); },
-          [this](const DoneEvent& e) { done_ = e; }, [](const auto&) {},  // events of a worker
-      },
-      *event);
+  const auto forward = [&]<class Event>(void (CollectorProcess::*signal)(const Event&)) {
+    if (const auto* e = std::get_if<Event>(&*event)) emit(this->*signal)(*e);
+  };
+  forward(&CollectorProcess::planned);
+  forward(&CollectorProcess::kernel_built);
+  forward(&CollectorProcess::point_started);
+  forward(&CollectorProcess::point_done);
+  forward(&CollectorProcess::request_queued);
+  forward(&CollectorProcess::request_cancelled);
+  forward(&CollectorProcess::request_refused);
+  forward(&CollectorProcess::progressed);
+  forward(&CollectorProcess::logged);
+  if (const auto* done = std::get_if<DoneEvent>(&*event)) done_ = *done;
 }
 
 QString CollectorProcess::last_error_line() const {

@@ -3,7 +3,6 @@
 // exactly one signal, even if a kernel crashes the process.
 #pragma once
 
-#include <QJsonObject>
 #include <QObject>
 #include <QProcess>
 #include <QString>
@@ -31,9 +30,6 @@ struct CollectRequest {
   int rounds = 1;
 
   [[nodiscard]] QStringList arguments() const;
-  /// All fields but `resume`.
-  [[nodiscard]] QJsonObject state() const;
-  [[nodiscard]] static CollectRequest from_state(const QJsonObject& state);
 };
 
 /// `attnscope ceilings` on a GPU, stored in a file.
@@ -51,13 +47,10 @@ class CollectorProcess : public QObject {
   explicit CollectorProcess(QObject* parent = nullptr);
   ~CollectorProcess() override;
 
-  void start(const CollectRequest& request);
   void start_collector(const QStringList& arguments);
   /// Sends a request line to a session (`collect --serve`); see profiler/worker/requests.h.
   void write_request(std::string_view line);
-  /// Returns the last line of its standard error.
   [[nodiscard]] QString last_error_line() const;
-  /// Runs any program that uses the same protocol.
   void start(const QString& program, const QStringList& arguments);
   /// Asks it to stop after the current launch; terminates it after a timeout.
   void cancel();

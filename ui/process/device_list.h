@@ -29,7 +29,6 @@ struct ListedDevice {
 /// back to simulation.
 [[nodiscard]] std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument);
 
-/// Argument for all local GPUs.
 inline constexpr auto all_gpus = "all";
 
 class DeviceList : public QObject {

@@ -2,6 +2,7 @@
 #include "ui/process/json_program.h"
 
 #include <QJsonDocument>
+#include <utility>
 
 #include "messages/import_dialog.h"
 #include "ui/process/collector_process.h"
@@ -21,21 +22,17 @@ QString read_stderr_tail(QProcess& ended) {
   return line;
 }
 
-QString process_failure(const QProcess& ended, const QString& stderr_tail) {
+/// Returns why a finished program failed, one line; empty on success.
+QString process_failure(QProcess& ended) {
   if (ended.error() == QProcess::FailedToStart)
     return QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
   if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
-  if (!stderr_tail.isEmpty()) return stderr_tail;
+  if (QString line = read_stderr_tail(ended); !line.isEmpty()) return line;
   return ended.exitStatus() == QProcess::CrashExit ? qtext(msg::import_dialog::child_killed{.signal = ended.exitCode()})
                                                    : qtext(msg::import_dialog::child_ended{.code = ended.exitCode()});
 }
 
 }  // namespace
-
-QString process_failure(QProcess& ended) {
-  const QString stderr_tail = read_stderr_tail(ended);
-  return process_failure(ended, stderr_tail);
-}
 
 void JsonProgram::start(const QStringList& words) {
   stop();
@@ -52,12 +49,7 @@ void JsonProgram::stop() {
   if (process_ == nullptr) return;
   process_->disconnect(this);
   process_->kill();
-  constexpr int patience_ms = 1000;
-  if (process_->state() != QProcess::NotRunning && !process_->waitForFinished(patience_ms)) {
-    // A process blocked in the driver cannot be killed; delete it when it ends.
-    QProcess* const left = process_.release();
-    connect(left, &QProcess::finished, left, &QObject::deleteLater);
-  }
+  process_->waitForFinished(1000);
   process_.reset();
 }
 
@@ -71,9 +63,40 @@ void JsonProgram::end() {
   QProcess* const finished_process = process_.release();  // the process is emitting the signal
   finished_process->disconnect(this);
   finished_process->deleteLater();
-  output_ = finished_process->isOpen() ? finished_process->readAllStandardOutput() : QByteArray();
-  stderr_tail_ = read_stderr_tail(*finished_process);
-  emit ended(QJsonDocument::fromJson(output_).object(), process_failure(*finished_process, stderr_tail_));
+  const QByteArray output = finished_process->isOpen() ? finished_process->readAllStandardOutput() : QByteArray();
+  emit ended(QJsonDocument::fromJson(output).object(), process_failure(*finished_process));
+}
+
+RunEditor::RunEditor(QObject* parent) : QObject(parent) {
+  connect(&program_, &JsonProgram::ended, this, &RunEditor::end);
+}
+
+RunEditor::~RunEditor() {
+  blockSignals(true);  // receivers may be gone
+  while (program_.is_running()) program_.finish();
+}
+
+void RunEditor::edit(const QString& file, const QStringList& words) {
+  edits_.push_back({file, words});
+  if (edits_.size() == 1) start();
+}
+
+void RunEditor::start() {
+  const Edit& edit = edits_.front();
+  program_.start(QStringList{QStringLiteral("edit"), QStringLiteral("--json")} + edit.words + QStringList{edit.file});
+}
+
+void RunEditor::end(const QJsonObject& said, const QString& why) {
+  const Edit edit = std::move(edits_.front());
+  edits_.pop_front();
+  // Start the next edit before emitting, because receivers may request more edits.
+  if (!edits_.empty()) start();
+  // The edit was made even if damaged rows were found; readers of the file report them.
+  if (why.isEmpty() || said.contains(QLatin1String("rows"))) {
+    emit done(edit.file, edit.words);
+  } else {
+    emit failed(edit.file, why);
+  }
 }
 
 }  // namespace attnscope::ui

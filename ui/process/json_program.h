@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs one command at a time as a child process and reads its JSON output.
+// Runs commands of `attnscope` as child processes.
 #pragma once
 
 #include <QJsonObject>
@@ -7,13 +7,12 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <deque>
 #include <memory>
 
 namespace attnscope::ui {
 
-/// Returns why a finished program failed, one line; empty on success.
-[[nodiscard]] QString process_failure(QProcess& ended);
-
+/// Runs one command at a time and reads its JSON output.
 class JsonProgram : public QObject {
   Q_OBJECT
  public:
@@ -29,21 +28,44 @@ class JsonProgram : public QObject {
   }
   void finish();
   [[nodiscard]] bool is_running() const { return process_ != nullptr; }
-  /// Standard output and last line of standard error of the last program. After success that line is a warning.
-  [[nodiscard]] QString output() const { return QString::fromUtf8(output_).trimmed(); }
-  [[nodiscard]] const QString& stderr_tail() const { return stderr_tail_; }
 
  signals:
   /// Ends every start(), unless another start() or stop() comes first. Never emitted within start(). `said`: the JSON
-  /// output, which may exist even on failure. `why`: see process_failure().
+  /// output, which may exist even on failure. `why`: why it failed, one line; empty on success.
   void ended(const QJsonObject& said, const QString& why);
 
  private:
   void end();
 
   std::unique_ptr<QProcess> process_;
-  QByteArray output_;
-  QString stderr_tail_;
+};
+
+/// Runs `attnscope edit` as child processes, one after the other. The window itself never writes measurement files.
+class RunEditor : public QObject {
+  Q_OBJECT
+ public:
+  explicit RunEditor(QObject* parent = nullptr);
+  /// Waits until all requested edits are done.
+  ~RunEditor() override;
+
+  void edit(const QString& file, const QStringList& words);
+  [[nodiscard]] bool is_running() const { return program_.is_running(); }
+
+ signals:
+  // Each edit ends with exactly one of these, in order; never within edit().
+  void done(const QString& file, const QStringList& words);
+  void failed(const QString& file, const QString& why);
+
+ private:
+  struct Edit {
+    QString file;
+    QStringList words;
+  };
+  void start();
+  void end(const QJsonObject& said, const QString& why);
+
+  std::deque<Edit> edits_;  ///< the first one is running
+  JsonProgram program_;
 };
 
 }  // namespace attnscope::ui

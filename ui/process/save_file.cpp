@@ -34,13 +34,7 @@ QString default_path(const QString& name) {
 }
 
 bool write_all(QIODevice& out, const QByteArray& bytes) {
-  // A nearly full device accepts some bytes first; the next write then fails with the reason.
-  for (qsizetype done = 0; done < bytes.size();) {
-    const qint64 taken = out.write(bytes.constData() + done, bytes.size() - done);
-    if (taken <= 0) return false;
-    done += static_cast<qsizetype>(taken);
-  }
-  return true;
+  return out.write(bytes) == bytes.size();
 }
 
 QString save_image(const QString& path, const QImage& image, const char* format, ExistingFile existing) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/process/serve_session.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "kernels/registry.h"
 #include "profiler/worker/requests.h"
 #include "ui/text/qtext.h"
@@ -14,21 +11,20 @@ QStringList ServeTarget::arguments() const {
   QStringList words{QStringLiteral("collect"), QStringLiteral("--serve")};
   if (!device.isEmpty()) words << QStringLiteral("--device") << device;
   if (why) words << QStringLiteral("--utilization");
-  words << more << QStringLiteral("-o") << database;
+  words << QStringLiteral("-o") << database;
   return words;
 }
 
 ServeSession::ServeSession(QObject* parent) : QObject(parent) {
   const auto id_of = [](const auto& event) { return QString::fromStdString(event.id); };
+  const auto is_open = [this, id_of](const auto& event) { return open_.contains(id_of(event).toULongLong()); };
   connect(&process_, &CollectorProcess::planned, this, &ServeSession::session_started);
-  connect(&process_, &CollectorProcess::kernel_built, this, &ServeSession::kernel_built);
-  connect(&process_, &CollectorProcess::progressed, this, &ServeSession::progressed);
   connect(&process_, &CollectorProcess::logged, this, &ServeSession::logged);
-  connect(&process_, &CollectorProcess::request_queued, this, [this, id_of](const QueuedEvent& event) {
-    if (open_.contains(id_of(event))) emit point_queued(id_of(event));
+  connect(&process_, &CollectorProcess::request_queued, this, [this, id_of, is_open](const QueuedEvent& event) {
+    if (is_open(event)) emit point_queued(id_of(event));
   });
-  connect(&process_, &CollectorProcess::point_started, this, [this, id_of](const StartedEvent& event) {
-    if (open_.contains(id_of(event))) emit point_started(id_of(event));
+  connect(&process_, &CollectorProcess::point_started, this, [this, id_of, is_open](const StartedEvent& event) {
+    if (is_open(event)) emit point_started(id_of(event));
   });
   connect(&process_, &CollectorProcess::point_done, this, [this, id_of](const PointEvent& event) {
     if (close_request(id_of(event))) emit point_finished(id_of(event), event);
@@ -59,30 +55,30 @@ void ServeSession::set_target(const ServeTarget& target) {
 }
 
 QString ServeSession::measure(const PointSpec& spec, std::int64_t priority) {
-  QString id = QString::number(++asked_);
-  Request& request = *open_.insert(id, {.spec = spec, .priority = priority, .arrival = asked_});
+  open_[++asked_] = {.spec = spec, .priority = priority};
+  const std::uint64_t id = asked_;
   if (state_ == State::idle) {
     start();
   } else if (state_ == State::serving) {
-    send(id, request);
+    send(id);
   }
-  return id;
+  return QString::number(id);
 }
 
 void ServeSession::cancel(const QString& id) {
-  const auto found = open_.find(id);
-  if (found == open_.end() || found->cancelled) return;
-  if (!found->sent) {
+  const auto found = open_.find(id.toULongLong());
+  if (found == open_.end() || found->second.cancelled) return;
+  if (!found->second.sent) {
     open_.erase(found);
     emit point_cancelled(id);
     return;
   }
-  found->cancelled = true;
+  found->second.cancelled = true;
   process_.write_request(cancel_line(id.toStdString()));
 }
 
 void ServeSession::cancel_all() {
-  for (const QString& id : ids_by_arrival()) cancel(id);
+  for (const QString& id : open_ids()) cancel(id);
 }
 
 void ServeSession::end() {
@@ -94,15 +90,17 @@ void ServeSession::end() {
 void ServeSession::start() {
   state_ = State::serving;
   process_.start_collector(target_.arguments());
-  for (const QString& id : ids_by_arrival()) send(id, open_[id]);
+  for (const QString& id : open_ids()) send(id.toULongLong());
 }
 
-void ServeSession::send(const QString& id, Request& request) {
-  const std::string line = measure_line(id.toStdString(), request.priority, request.spec, known_algorithms());
+void ServeSession::send(std::uint64_t id) {
+  Request& request = open_[id];
+  const std::string line = measure_line(std::to_string(id), request.priority, request.spec, known_algorithms());
   if (line.size() > max_request_bytes) {
     // The collector could not report the id of such a request. Queued, because the caller does not have the id yet.
     const auto refuse = [this, id] {
-      if (close_request(id)) emit point_refused(id, qtext("the request exceeds {} bytes", max_request_bytes));
+      const QString name = QString::number(id);
+      if (close_request(name)) emit point_refused(name, qtext("the request exceeds {} bytes", max_request_bytes));
     };
     QMetaObject::invokeMethod(this, refuse, Qt::QueuedConnection);
     return;
@@ -112,25 +110,19 @@ void ServeSession::send(const QString& id, Request& request) {
 }
 
 bool ServeSession::close_request(const QString& id) {
-  return open_.remove(id);
+  return open_.erase(id.toULongLong()) > 0;
 }
 
-std::vector<QString> ServeSession::ids_by_arrival() const {
-  std::vector<std::pair<std::uint64_t, QString>> order;
-  order.reserve(static_cast<std::size_t>(open_.size()));
-  for (auto request = open_.begin(); request != open_.end(); ++request) {
-    order.emplace_back(request->arrival, request.key());
-  }
-  std::ranges::sort(order);
+std::vector<QString> ServeSession::open_ids() const {
   std::vector<QString> ids;
-  ids.reserve(order.size());
-  for (auto& [arrival, id] : order) ids.push_back(std::move(id));
+  for (const auto& [id, request] : open_) ids.push_back(QString::number(id));
   return ids;
 }
 
 void ServeSession::reject_all(const QString& reason) {
-  for (const QString& id : ids_by_arrival()) {  // a receiver may make or cancel requests
-    const bool cancelled = open_.value(id).cancelled;
+  for (const QString& id : open_ids()) {  // a receiver may make or cancel requests
+    const auto request = open_.find(id.toULongLong());
+    const bool cancelled = request != open_.end() && request->second.cancelled;
     if (!close_request(id)) continue;
     if (cancelled) {
       emit point_cancelled(id);
@@ -150,13 +142,13 @@ void ServeSession::on_failure(const QString& reason) {
 // Restarts the collector for requests that are unanswered or arrived while the session ended.
 void ServeSession::on_end() {
   state_ = State::idle;
-  for (const QString& id : ids_by_arrival()) {
-    const auto request = open_.find(id);
+  for (const QString& id : open_ids()) {
+    const auto request = open_.find(id.toULongLong());
     if (request == open_.end()) continue;  // cancelled by a receiver of an earlier signal
-    request->sent = false;
-    if (request->cancelled && close_request(id)) emit point_cancelled(id);
+    request->second.sent = false;
+    if (request->second.cancelled && close_request(id)) emit point_cancelled(id);
   }
-  if (open_.isEmpty()) {
+  if (open_.empty()) {
     emit ended();
   } else if (state_ == State::idle) {
     start();

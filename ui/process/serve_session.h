@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures points on request with one long-lived `attnscope collect --serve` process.
-//
-//   ServeSession session;
-//   connect(&session, &ServeSession::point_finished, ...);
-//   session.set_target({.device = "simulated:H200", .database = file});
-//   const QString id = session.measure(spec, 10);   // starts the collector if it is not running
-//   session.cancel(id);
-//
 // Every id from measure() ends with exactly one of point_finished, point_refused and point_cancelled, never within
 // measure(). Measured points are stored in the target's file, in a run "explore". The collector restarts lost workers.
 // If the collector itself dies, failed() is emitted, open requests are refused with that reason, and the next measure()
 // restarts it. The file is locked until end().
 #pragma once
 
-#include <QHash>
 #include <QObject>
 #include <QString>
 #include <QStringList>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "profiler/plan/point_spec.h"
@@ -26,12 +19,10 @@
 
 namespace attnscope::ui {
 
-/// Device that measures and file that stores the points.
 struct ServeTarget {
   QString device;
-  QString database;       ///< created if missing
-  bool why = false;       ///< also measures unit utilization; GPUs only
-  QStringList more = {};  ///< more options of `collect`: {"--no-verify"}
+  QString database;  ///< created if missing
+  bool why = false;  ///< also measures unit utilization; GPUs only
 
   bool operator==(const ServeTarget&) const = default;
   [[nodiscard]] QStringList arguments() const;
@@ -41,8 +32,6 @@ class ServeSession : public QObject {
   Q_OBJECT
  public:
   explicit ServeSession(QObject* parent = nullptr);
-  /// Drops open requests.
-  ~ServeSession() override = default;
 
   /// Sets the target of later requests. If it changes, open requests are cancelled and the session ends.
   void set_target(const ServeTarget& target);
@@ -56,8 +45,7 @@ class ServeSession : public QObject {
   /// Releases device and file once all open requests are done.
   void end();
 
-  /// Returns the number of unanswered requests.
-  [[nodiscard]] qsizetype open() const { return open_.size(); }
+  [[nodiscard]] qsizetype open() const { return std::ssize(open_); }
   [[nodiscard]] bool is_running() const { return state_ != State::idle; }
 
  signals:
@@ -68,8 +56,6 @@ class ServeSession : public QObject {
   void point_finished(const QString& id, const attnscope::PointEvent& event);
   void point_refused(const QString& id, const QString& reason);
   void point_cancelled(const QString& id);
-  void kernel_built(const attnscope::BuildEvent& event);
-  void progressed(const attnscope::ProgressEvent& event);
   void logged(const attnscope::LogEvent& event);
   void failed(const QString& reason);
   void ended();  ///< no collector is running; device and file are free
@@ -79,16 +65,15 @@ class ServeSession : public QObject {
   struct Request {
     PointSpec spec;
     std::int64_t priority = 0;
-    std::uint64_t arrival = 0;
     bool sent = false;
     bool cancelled = false;  ///< requested, not confirmed
   };
 
   void start();
-  void send(const QString& id, Request& request);
-  /// Returns false if the request was already answered.
+  void send(std::uint64_t id);
   bool close_request(const QString& id);
-  [[nodiscard]] std::vector<QString> ids_by_arrival() const;
+  /// In order of arrival.
+  [[nodiscard]] std::vector<QString> open_ids() const;
   void reject_all(const QString& reason);
   void on_failure(const QString& reason);
   void on_end();
@@ -96,7 +81,7 @@ class ServeSession : public QObject {
   ServeTarget target_;
   CollectorProcess process_;
   State state_ = State::idle;
-  QHash<QString, Request> open_;
+  std::map<std::uint64_t, Request> open_;  ///< by id
   std::uint64_t asked_ = 0;
 };
 

@@ -4,54 +4,27 @@
 #include <QStringList>
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <new>
-#include <numeric>
 #include <span>
 
-#include "storage/run_store.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
-bool KnownFile::was_only_appended(const FileStamp& there, const std::vector<RunSummary>& current_runs) const {
+bool KnownFile::is_continued_by(const FileStamp& there, const std::vector<RunSummary>& current_runs) const {
   if (!stamp.same_file(there)) return false;
   return std::ranges::all_of(runs, [&](const auto& run) {
     const auto same = std::ranges::find(current_runs, run.first, &RunSummary::id);
-    return same != current_runs.end() && same->uid == run.second;
+    return same != current_runs.end() && same->uid == run.second.uid;
   });
-}
-
-std::size_t FileContents::size() const {
-  return std::transform_reduce(points.begin(), points.end(), std::size_t{0}, std::plus<>(),
-                               [](const auto& of_run) { return of_run.second.size(); });
 }
 
 namespace {
 
-/// Returns true if a deleted run was restored: its points have smaller ids than known ones.
-bool restores_deleted(const std::vector<RunSummary>& runs, const KnownFile& known) {
-  return std::ranges::any_of(runs, [&](const RunSummary& run) {
-    return !known.runs.contains(run.id) && known.runs.upper_bound(run.id) != known.runs.end();
-  });
-}
-
-std::set<std::int64_t> grown_runs(const FileContents& contents, const KnownFile& known) {
-  std::set<std::int64_t> grown;
-  for (const RunSummary& run : contents.runs) {
-    const bool grows = run.rounds > 1 && run.state == StoredRunState::running;
-    if (known.runs.contains(run.id) && (grows || known.grows.contains(run.id))) grown.insert(run.id);
-  }
-  return grown;
-}
-
-void reread_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
-  contents.fresh = grown_runs(contents, known);
-  for (const std::int64_t run : contents.fresh) {
-    store.visit_points(
-        {{run}}, 0, [&] { contents.points[run] = RunPoints(); },
-        [&](const StoredPoint& point) { contents.points[run].add(point); });
-  }
+bool may_have_changed(const KnownFile& known, const RunSummary& run) {
+  const auto before = known.runs.find(run.id);
+  return before == known.runs.end() || run.state == StoredRunState::running ||
+         before->second.finished_at != run.finished_at || before->second.points != run.points;
 }
 
 QString skipped_rows(const QString& path, std::span<const InvalidRow> rows) {
@@ -81,17 +54,20 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.noise = store.noise();
-  contents.whole = !known || known->edited || !known->was_only_appended(contents.stamp, contents.runs) ||
-                   restores_deleted(contents.runs, *known);
-  // A file with deleted runs is still the same file.
-  contents.edited = contents.whole && known && known->was_only_appended(contents.stamp, store.runs(true));
-  const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
-                                            [](const RunSummary& run) { return run.points; });
+  contents.whole = !known || !known->is_continued_by(contents.stamp, store.runs(true));
+  std::size_t points = 0;
+  std::vector<std::int64_t> changed;
+  for (const RunSummary& run : contents.runs) {
+    points += run.points;
+    if (contents.whole || may_have_changed(*known, run)) changed.push_back(run.id);
+  }
   if (contents.whole && most && points > *most) throw TooManyPoints{points};
-  const auto begin = [&] { contents.points.clear(); };
-  store.visit_points({}, contents.whole ? 0 : known->last_point, begin,
-                     [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
-  if (!contents.whole) reread_grown(store, contents, *known);
+  const auto begin = [&] {
+    for (const std::int64_t run : changed) contents.points[run] = RunPoints();
+  };
+  if (!changed.empty()) {
+    store.visit_points(changed, 0, begin, [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
+  }
   for (const Message& warning : store.warnings()) left_out << qtext(warning);
   contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.invalid_rows()))
                          .join(QLatin1Char(' '))

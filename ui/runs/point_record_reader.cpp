@@ -45,7 +45,7 @@ PointRecordReader::ReadResult PointRecordReader::read_file(const ShownPoint& poi
   const bool same_run = store_->run_uid(drawn.id) == drawn.uid;
   std::optional<StoredPoint> found = store_->point(point.id);
   if (!same_run || !file_stamp(file).same_file(point.run->stamp)) {
-    return {.error = qtext("{} was replaced by another file and is reread.", file), .replaced = true};
+    return {.error = qtext("{} was replaced by another file and is reread.", file)};
   }
   if (!found || found->run_id != drawn.id || found->record.spec != point.spec) {
     return {.error = qtext("{} has changed since this point was read (close and reopen the file)", file)};

@@ -19,7 +19,6 @@ class PointRecordReader {
   struct ReadResult {
     std::shared_ptr<const PointRecord> record = {};  ///< null on error
     QString error = {};                              ///< one sentence
-    bool replaced = false;                           ///< the file was replaced since it was read
   };
   /// Never throws; a file may have been removed or changed.
   [[nodiscard]] ReadResult read(const ShownPoint& point);

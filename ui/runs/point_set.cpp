@@ -4,7 +4,6 @@
 #include <QDateTime>
 #include <QFileInfo>
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -15,22 +14,7 @@ namespace attnscope::ui {
 
 void RunPoints::add(const StoredPoint& point) {
   columns_.add(point.record, point.index, point.id);
-  last_id_ = std::max(last_id_, point.id);
-  add_to_order(columns_.size() - 1);
-}
-
-void RunPoints::add(RunPoints later) {
-  if (columns_.empty()) {
-    *this = std::move(later);
-    return;
-  }
-  Row next = columns_.size();
-  columns_.add(later.columns_, later.rows());
-  while (next < columns_.size()) add_to_order(next++);
-  last_id_ = std::max(last_id_, later.last_id_);
-}
-
-void RunPoints::add_to_order(Row row) {
+  const Row row = columns_.size() - 1;
   const auto place_of = [this](Row each) { return columns_.place(each); };
   const auto place = std::ranges::lower_bound(order_, place_of(row), {}, place_of);
   if (place != order_.end() && place_of(*place) == place_of(row)) {
@@ -38,34 +22,6 @@ void RunPoints::add_to_order(Row row) {
   } else {
     order_.insert(place, row);
   }
-}
-
-void RunPoints::release_unused_memory() {}
-
-std::vector<Row> RunPoints::distinct_settings() const {
-  constexpr std::array<std::string_view, 3> excluded_fields{"n_k", "br", "bc"};
-  std::vector<const analysis::FieldColumn*> columns;
-  for (const Field& field : point_fields()) {
-    if (std::ranges::count(excluded_fields, field.name) == 0) columns.push_back(&columns_.field(field.name));
-  }
-  const analysis::FieldColumn& n_q = columns_.field("n_q");
-  const analysis::FieldColumn& n_k = columns_.field("n_k");
-  std::set<std::vector<std::uint64_t>> known;
-  std::vector<Row> rows;
-  std::vector<std::uint64_t> sort;
-  std::vector<std::uint64_t> before;
-  for (const Row row : order_) {
-    sort.clear();
-    for (const analysis::FieldColumn* column : columns) {
-      const bool is_n = column == &n_q && n_q.number(row) == n_k.number(row);
-      sort.push_back(is_n ? ~std::uint64_t{0} : column->key(row));
-    }
-    sort.push_back(columns_.knobs().code(row));
-    if (sort == before) continue;  // consecutive points are mostly equal
-    before = sort;
-    if (known.insert(sort).second) rows.push_back(row);
-  }
-  return rows;
 }
 
 bool RunPoints::is_subset_of(const RunPoints& other) const {
@@ -92,8 +48,7 @@ PointSet::PointSet(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (part.points->empty()) continue;
     runs_.push_back(part.run);
-    builder.add(builder.add_run(part.run_entry ? *part.run_entry : analysis_run(*part.run)), part.points->columns(),
-                part.points->rows());
+    builder.add(builder.add_run(analysis_run(*part.run)), part.points->columns(), part.points->rows());
   }
   table_ = std::move(builder).finish();
 }
@@ -162,6 +117,51 @@ QString source_note(const std::vector<RunPtr>& runs) {
   QStringList parts{shortened_list(devices), when, shortened_list(files)};
   parts.removeAll(QString());
   return parts.join(QStringLiteral(" · "));
+}
+
+std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
+  std::vector<QString> titles;
+  std::set<std::pair<QString, std::string>> taken;
+  for (const LoadedRun& run : runs) {
+    const QString title = run_title(run.info->summary);
+    titles.push_back(title);
+    for (int n = 2; !taken.insert({titles.back(), run.info->summary.device_name}).second; ++n) {
+      titles.back() = QStringLiteral("%1 (%2)").arg(title).arg(n);
+    }
+  }
+  return titles;
+}
+
+RunCopies::RunCopies(const std::vector<LoadedRun>& runs) : runs_(runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) by_uid_[runs[i].info->summary.uid].push_back(i);
+}
+
+std::optional<std::size_t> RunCopies::of(std::size_t copy, bool checked_only) const {
+  const LoadedRun& run = runs_[copy];
+  if (run.info->summary.uid.empty()) return {};
+  for (const std::size_t i : by_uid_.at(run.info->summary.uid)) {
+    const LoadedRun& other = runs_[i];
+    if (i == copy || (checked_only && !other.visible) || run.size() > other.size()) continue;
+    if ((other.size() > run.size() || i < copy) && run.points.is_subset_of(other.points)) return i;
+  }
+  return {};
+}
+
+std::map<QString, QString> distinct_file_names(const QStringList& paths) {
+  const auto tail = [](const QString& path, int folders) {
+    return path.section(QLatin1Char('/'), -1 - folders, -1, QString::SectionSkipEmpty);
+  };
+  std::map<QString, QString> names;
+  for (const QString& path : paths) {
+    const auto depth = static_cast<int>(path.count(QLatin1Char('/')));
+    int folders = 0;
+    const auto taken = [&](const QString& other) {
+      return other != path && tail(other, folders) == tail(path, folders);
+    };
+    while (folders < depth && std::any_of(paths.begin(), paths.end(), taken)) ++folders;
+    names[path] = tail(path, folders);
+  }
+  return names;
 }
 
 }  // namespace attnscope::ui

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/files/file_system.h"
@@ -27,27 +30,18 @@ class RunPoints {
  public:
   /// Adds a point. A point at the same plan index is replaced, because a resumed run measured it again.
   void add(const StoredPoint&);
-  void add(RunPoints later);
-  void release_unused_memory();
 
   [[nodiscard]] std::size_t size() const { return order_.size(); }
   [[nodiscard]] bool empty() const { return order_.empty(); }
   [[nodiscard]] const analysis::PointColumns& columns() const { return columns_; }
   [[nodiscard]] std::span<const Row> rows() const { return order_; }
   [[nodiscard]] std::int64_t id(Row row) const { return columns_.id(row); }
-  [[nodiscard]] std::int64_t last_id() const { return last_id_; }
 
-  /// Returns one row per combination of all settings other than lengths and tile.
-  [[nodiscard]] std::vector<Row> distinct_settings() const;
-  /// Returns true if `other` has all these points at the same plan indices.
   [[nodiscard]] bool is_subset_of(const RunPoints& other) const;
 
  private:
-  void add_to_order(Row row);
-
   analysis::PointColumns columns_;
   std::vector<Row> order_;  ///< plan order
-  std::int64_t last_id_ = 0;
 };
 
 using analysis::ProblemFilter;
@@ -77,8 +71,6 @@ class PointSet {
   struct Part {
     RunPtr run;
     const RunPoints* points = nullptr;  ///< must be valid during construction
-    /// Run entry, if computed by the window's thread; otherwise analysis_run() is called.
-    std::optional<analysis::Run> run_entry = {};
   };
   PointSet() : PointSet(std::vector<Part>()) {}
   /// Holds all points of these runs.
@@ -90,7 +82,6 @@ class PointSet {
   [[nodiscard]] Row size() const { return table_.size(); }
   [[nodiscard]] bool empty() const { return table_.empty(); }
   [[nodiscard]] ShownPoint operator[](Row row) const { return {run_of(row), id(row), table_.spec(row)}; }
-  /// Returns the row of a point of another set.
   [[nodiscard]] std::optional<Row> row_of(const ShownPoint& point) const;
   [[nodiscard]] std::int64_t id(Row row) const { return table_.points().id(row); }
   [[nodiscard]] const RunPtr& run_of(Row row) const { return runs_[table_.run_index(row)]; }
@@ -106,5 +97,32 @@ class PointSet {
 /// Returns "NVIDIA H200 · 2026-11-21 · h200.attnscope": GPUs, start dates and files, each list shortened. Empty without
 /// runs.
 [[nodiscard]] QString source_note(const std::vector<RunPtr>& runs);
+
+struct LoadedRun {
+  RunPtr info;
+  RunPoints points;
+  bool visible = true;
+
+  [[nodiscard]] std::size_t size() const { return points.size(); }
+};
+
+/// Returns run_title() of each run; runs of one device with equal titles are numbered: "quick", "quick (2)".
+[[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
+
+/// Returns, by path, the file name with as many folders as needed to be unique ("a/sweep.attnscope").
+[[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
+
+/// Finds the copy of a run with the most points (the first if equal), which represents all copies. `runs` must outlive
+/// this.
+class RunCopies {
+ public:
+  explicit RunCopies(const std::vector<LoadedRun>& runs);
+  /// Returns the index of the copy that represents `copy`; nullopt if it represents itself.
+  [[nodiscard]] std::optional<std::size_t> of(std::size_t copy, bool checked_only) const;
+
+ private:
+  const std::vector<LoadedRun>& runs_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_uid_;
+};
 
 }  // namespace attnscope::ui

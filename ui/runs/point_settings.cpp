@@ -35,27 +35,23 @@ QString unusual(const Field& field, const QString& text) {
 
 std::vector<Field> point_settings(const Registry& registry, const std::set<std::string>& unknown_knobs) {
   std::vector<Field> settings;
-  std::vector<Field> tile;
-  std::vector<Field> last;
   std::ranges::copy_if(analysis::field_groups(), std::back_inserter(settings),
                        [](const Field& group) { return group.role != FieldRole::tile; });
-  for (const Field& field : point_fields()) {
-    if (field.role == FieldRole::tile) {
-      tile.push_back(field);
-    } else if (analysis::group_of(field.name) == nullptr) {
-      (field.role == FieldRole::device_state ? last : settings).push_back(field);
-    }
-  }
-  constexpr std::array first{"algorithm", "pass", "n", "d", "mask", "type", "heads"};
-  std::ranges::stable_sort(settings, {}, [&](const Field& setting) {
-    return std::ranges::find_if(first, [&](const char* key) { return setting_key(setting) == QLatin1String(key); });
+  std::ranges::copy_if(point_fields(), std::back_inserter(settings), [](const Field& field) {
+    return field.role == FieldRole::tile || analysis::group_of(field.name) == nullptr;
   });
-  std::ranges::move(tile, std::back_inserter(settings));
   std::ranges::transform(registry.knobs(), std::back_inserter(settings), knob_field);
   for (const std::string& name : unknown_knobs) {
     if (registry.find_knob(name) == nullptr) settings.push_back(undeclared_knob_field(kept(name)));
   }
-  std::ranges::move(last, std::back_inserter(settings));
+  constexpr std::array first{"algorithm", "pass", "n", "d", "mask", "type", "heads"};
+  constexpr std::array last{FieldRole::tile, FieldRole::knob, FieldRole::device_state};
+  std::ranges::stable_sort(settings, {}, [&](const Field& setting) {
+    const auto at =
+        std::ranges::find_if(first, [&](const char* key) { return setting_key(setting) == QLatin1String(key); });
+    const auto role = std::ranges::find(last, setting.role);
+    return role == last.end() ? at - first.begin() : std::ssize(first) + 1 + (role - last.begin());
+  });
   return settings;
 }
 

@@ -27,14 +27,12 @@ struct SettingValue {
 };
 /// Returns an empty text for a default value if the field is FieldVisibility::if_set.
 [[nodiscard]] SettingValue setting_value(const Field& setting, const PointSpec& spec);
-/// Returns the key used to store column order: "heads".
 [[nodiscard]] QString setting_key(const Field& setting);
 [[nodiscard]] QString setting_help(const Field& setting);
 /// Returns true for tile sizes and knobs, which format_tile() includes.
 [[nodiscard]] bool is_tile_setting(const Field& setting);
 /// Returns true if tables show the setting even at its default.
 [[nodiscard]] bool is_always_shown(const Field& setting);
-/// Returns true unless the point has the default value.
 [[nodiscard]] bool is_set(const Field& setting, const PointSpec& spec);
 
 /// Returns non-default settings except lengths, d, heads, mask, type and tile: "bwd", "dropout 0.1", "deterministic",

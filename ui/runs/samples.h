@@ -10,7 +10,6 @@ namespace attnscope::ui {
 
 /// Returns the file with H200 measurements that ships with the program; empty if not installed.
 [[nodiscard]] QString sample_path();
-/// Returns true if the file is in the samples folder.
 [[nodiscard]] bool is_recorded_sample(const QString& file);
 /// Returns a recorded sample by name, "h200-law"; empty if it does not exist.
 [[nodiscard]] QString find_sample(std::string_view name);
@@ -20,7 +19,6 @@ namespace attnscope::ui {
 [[nodiscard]] QString from_sample_name(const QString& word);
 /// Returns the file with the same points on an H100.
 [[nodiscard]] QString second_sample();
-/// Returns the files that a window opens by default.
 [[nodiscard]] QStringList sample_paths();
 [[nodiscard]] QStringList lesson_samples();
 

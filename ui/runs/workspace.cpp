@@ -9,13 +9,10 @@
 #include <iterator>
 #include <map>
 #include <new>
-#include <unordered_map>
 #include <utility>
 
 #include "messages/run_list.h"
-#include "messages/window.h"
 #include "storage/compared_runs.h"
-#include "ui/process/background_delete.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -36,10 +33,9 @@ Workspace::Workspace(QObject* parent, std::size_t most)
       max_points_(most),
       gather_(
           [](GatherTask asked, const StaleCheck& outdated) {
-            if (asked.checked == nullptr) asked.checked = make_background_deleted<PointSet>(asked.parts);
+            if (asked.checked == nullptr) asked.checked = std::make_shared<PointSet>(asked.parts);
             if (!outdated() && !asked.query.empty()) {
-              asked.visible =
-                  make_background_deleted<PointSet>(*asked.checked, asked.query.rows(asked.checked->table()));
+              asked.visible = std::make_shared<PointSet>(*asked.checked, asked.query.rows(asked.checked->table()));
             }
             return asked;
           },
@@ -64,7 +60,7 @@ Workspace::~Workspace() {
 void Workspace::open(const QString& path) {
   const QString file = canonical(path);
   if (files_.contains(file)) {
-    follow(file);
+    read_in_background(file);
     emit opened(file);
     return;
   }
@@ -73,34 +69,26 @@ void Workspace::open(const QString& path) {
     end_opening(contents.path);
     // Other files may have been opened since.
     const std::size_t room = remaining_points(contents.path);
-    if (contents.size() > room) contents.error = too_many_points_error(contents.path, contents.size(), room);
+    std::size_t points = 0;
+    for (const auto& [run, read] : contents.points) points += read.size();
+    if (points > room) contents.error = too_many_points_error(contents.path, points, room);
     accept(contents, true);
   });
 }
 
 /// Reads in the background; `then` is called in this thread.
-void Workspace::read_file_async(const QString& path, std::function<void(FileContents&)> then, bool edited) {
+void Workspace::read_file_async(const QString& path, std::function<void(FileContents&)> then) {
   ++pending_reads_;
-  // Allocate the out-of-memory message in advance.
-  auto contents = std::make_shared<FileContents>();
-  contents->path = path;
-  contents->error = out_of_memory_error(path);
-  std::optional<KnownFile> before = known(path);
-  if (before) before->edited = edited;
-  reader_.start(
-      [this, path, contents, before = std::move(before), most = remaining_points(path), then = std::move(then)] {
-        try {
-          *contents = read_file(path, before, most);
-        } catch (const std::bad_alloc&) {  // contents->error was set in advance
-        }
-        QMetaObject::invokeMethod(
-            this,
-            [this, contents, then] {
-              --pending_reads_;
-              then(*contents);
-            },
-            Qt::QueuedConnection);
-      });
+  reader_.start([this, path, before = known(path), most = remaining_points(path), then = std::move(then)] {
+    auto contents = std::make_shared<FileContents>(read_file(path, before, most));
+    QMetaObject::invokeMethod(
+        this,
+        [this, contents, then] {
+          --pending_reads_;
+          then(*contents);
+        },
+        Qt::QueuedConnection);
+  });
 }
 
 void Workspace::begin_opening(const QString& path) {
@@ -176,44 +164,21 @@ void Workspace::close(const QString& path) {
   if (!files_.removeOne(file)) return;
   file_names_ = distinct_file_names(files_);
   followed_.erase(file);
-  remove_file(file);
-  emit runs_changed();
-  announce_points();
-}
-
-void Workspace::remove_file(const QString& path) {
   stop_gathering();
-  skipped_.erase(path);
-  stamps_.erase(path);
-  std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
-  noise_.erase(path);
-  const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == path; }) > 0;
+  skipped_.erase(file);
+  stamps_.erase(file);
+  std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
+  noise_.erase(file);
+  const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == file; }) > 0;
   name_runs();
   if (had_ceilings) emit ceilings_changed();
-}
-
-void Workspace::notify_replaced(const QString& path) {
-  emit file_replaced(path, qtext("{} was replaced by another file and is reread.", path.toStdString()));
-}
-
-void Workspace::reload(const RunInfo& as_read) {
-  const QString file = as_read.file;
-  const auto stamp = stamps_.find(file);
-  const auto place = index_of(file, as_read.summary.id);
-  const bool still_shown = stamp != stamps_.end() && stamp->second.same_file(as_read.stamp) && place &&
-                           runs_[*place].info->summary.uid == as_read.summary.uid;
-  if (!still_shown) return;
-  remove_file(file);
-  begin_opening(file);
-  notify_replaced(file);
   emit runs_changed();
   announce_points();
-  read_in_background(file);
 }
 
-void Workspace::reload_edited(const QString& path) {
+void Workspace::refresh(const QString& path) {
   const QString file = canonical(path);
-  if (files_.contains(file)) read_in_background(file, true);
+  if (files_.contains(file)) read_in_background(file);
 }
 
 void Workspace::follow(const QString& path) {
@@ -241,9 +206,8 @@ void Workspace::poll() {
   }
 }
 
-void Workspace::read_in_background(const QString& path, bool edited) {
-  read_file_async(
-      path, [this](FileContents& contents) { handle_read(contents); }, edited);
+void Workspace::read_in_background(const QString& path) {
+  read_file_async(path, [this](FileContents& contents) { handle_read(contents); });
 }
 
 void Workspace::handle_read(FileContents& contents) {
@@ -251,14 +215,12 @@ void Workspace::handle_read(FileContents& contents) {
   const auto entry = followed_.find(path);
   const bool followed = entry != followed_.end();
   if (followed) entry->second = false;
-  end_opening(path);
   const bool open = files_.contains(path);
   if (contents.error.isEmpty()) {
     // false if the file was closed while it was read
-    if (open || (contents.whole && !contents.edited)) accept(contents, !open);
-  } else if (open && !stamps_.contains(path) && !followed) {
-    // The old contents are gone, and the file cannot be reread.
-    close(path);
+    if (open || contents.whole) accept(contents, !open);
+  } else if (open && !followed && QFileInfo::exists(path)) {
+    close(path);  // overwritten with something else
     emit open_failed(path, contents.error);
   }
   // A file that is being created may not be readable yet; the next poll retries.
@@ -269,11 +231,7 @@ std::optional<KnownFile> Workspace::known(const QString& path) const {
   if (stamp == stamps_.end()) return std::nullopt;
   KnownFile known{.stamp = stamp->second};
   for (const LoadedRun& run : runs_) {
-    if (run.info->file != path) continue;
-    known.runs.emplace(run.info->summary.id, run.info->summary.uid);
-    known.last_point = std::max(known.last_point, run.points.last_id());
-    const RunSummary& summary = run.info->summary;
-    if (summary.rounds > 1 && summary.state == StoredRunState::running) known.grows.insert(summary.id);
+    if (run.info->file == path) known.runs.emplace(run.info->summary.id, run.info->summary);
   }
   return known;
 }
@@ -306,88 +264,74 @@ void Workspace::accept(FileContents& contents, bool first) {
 void Workspace::add_contents(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
-  const bool is_continued = before && before->was_only_appended(contents.stamp, contents.runs);
-  if (!contents.whole && !is_continued) return read_in_background(path);  // the file was replaced, so reread all points
+  const bool same_file = before && before->stamp.same_file(contents.stamp);
+  if (!contents.whole && !same_file) return read_in_background(path);  // closed or replaced meanwhile
   stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);
     file_names_ = distinct_file_names(files_);
   }
-  const bool replaced = before && !is_continued && !contents.edited;
+  const bool replaced = before && !before->is_continued_by(contents.stamp, contents.runs) && contents.whole;
   if (replaced) {
     skipped_.erase(path);
-    notify_replaced(path);
+    emit file_replaced(path, qtext("{} was replaced by another file and is reread.", path.toStdString()));
   }
   if (!contents.skipped.isEmpty() && std::exchange(skipped_[path], contents.skipped) != contents.skipped) {
     emit rows_skipped(path, contents.skipped);
   }
-  const bool points_differ = replaced || contents.edited || !contents.points.empty();
-  if (before && contents.whole) replace_runs(contents);
   stamps_[path] = contents.stamp;
-  const bool runs_differ = update_runs(contents) || first || replaced || contents.edited;
-  for (LoadedRun& run : runs_) {
-    if (run.info->file != path) continue;
-    const auto news = contents.points.find(run.info->summary.id);
-    if (news == contents.points.end()) continue;
-    if (contents.fresh.contains(news->first)) {
-      run.points = std::move(news->second);
-    } else {
-      run.points.add(std::move(news->second));
-    }
-  }
-  const bool noise_differs = update_noise(contents);
-  if (runs_differ || points_differ || noise_differs) name_runs();
+  const Change change = update_runs(contents);
+  const bool runs_differ = change == Change::runs || first || replaced;
+  const bool points_differ = update_noise(contents) || change != Change::none || runs_differ;
+  if (points_differ) name_runs();
   if (first) emit opened(path);
   update_ceilings(contents);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ || noise_differs) announce_points();
+  if (points_differ) announce_points();
   resume_gathering();
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
   if (running && (first || replaced)) follow(path);
 }
 
-void Workspace::replace_runs(const FileContents& contents) {
+Workspace::Change Workspace::update_runs(FileContents& contents) {
   const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
   const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
-  for (const auto& [run, checked] : checked_runs()) {
-    if (run.first == contents.path) unread_checked_runs_[run] = checked;
+  std::map<std::int64_t, LoadedRun> before;
+  for (LoadedRun& run : runs_) {
+    if (of_file(run)) before.emplace(run.info->summary.id, std::move(run));
   }
-  std::erase_if(runs_, of_file);
+  std::erase_if(runs_, [](const LoadedRun& run) { return run.info == nullptr; });
+  Change change = before.size() == contents.runs.size() ? Change::none : Change::runs;
   std::vector<LoadedRun> now;
-  for (const RunSummary& summary : contents.runs) now.push_back(make_loaded_run(contents, summary));
-  runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
-}
-
-LoadedRun Workspace::make_loaded_run(const FileContents& contents, const RunSummary& run) {
-  return {std::make_shared<RunInfo>(RunInfo{contents.path, run, {}, contents.stamp}), RunPoints(),
-          initially_visible(contents.path, run)};
-}
-
-bool Workspace::update_runs(FileContents& contents) {
-  bool differ = false;
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (runs_[i].info->file == contents.path) places.emplace(runs_[i].info->summary.id, i);
-  }
   for (const RunSummary& summary : contents.runs) {
-    const auto place = places.find(summary.id);
-    const auto known = place == places.end() ? runs_.end() : runs_.begin() + static_cast<std::ptrdiff_t>(place->second);
-    if (known == runs_.end()) {
-      runs_.push_back(make_loaded_run(contents, summary));
-      differ = true;
-      continue;
+    RunInfo info{.file = contents.path, .summary = summary, .stamp = contents.stamp};
+    const auto known = before.find(summary.id);
+    if (known == before.end() || known->second.info->summary.uid != summary.uid) {
+      now.push_back(
+          {std::make_shared<RunInfo>(std::move(info)), RunPoints(), initially_visible(contents.path, summary)});
+      change = Change::runs;
+    } else {
+      LoadedRun& run = now.emplace_back(std::move(known->second));
+      const RunSummary& was = run.info->summary;
+      if (was.annotations.hidden != summary.annotations.hidden) run.visible = !summary.annotations.hidden;
+      if (was.state != summary.state || was.finished_at != summary.finished_at || was.points != summary.points ||
+          was.annotations != summary.annotations) {
+        info.title = run.info->title;
+        info.device = run.info->device;
+        run.info = std::make_shared<RunInfo>(std::move(info));
+        change = Change::runs;
+      }
     }
-    const RunSummary& before = known->info->summary;
-    if (before.annotations.hidden != summary.annotations.hidden) known->visible = !summary.annotations.hidden;
-    if (before.annotations != summary.annotations) contents.edited = true;
-    if (before.state != summary.state || before.points != summary.points || before.annotations != summary.annotations) {
-      known->info = std::make_shared<RunInfo>(
-          RunInfo{contents.path, summary, known->info->title, contents.stamp, known->info->device});
-      differ = true;
-    }
+    const auto read = contents.points.find(summary.id);
+    if (read == contents.points.end()) continue;
+    RunPoints& points = now.back().points;
+    const bool equal = points.size() == read->second.size() && read->second.is_subset_of(points);
+    if (!equal && change == Change::none) change = Change::points;
+    points = std::move(read->second);
   }
-  return differ;
+  runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
+  return change;
 }
 
 void Workspace::update_ceilings(const FileContents& contents) {
@@ -442,13 +386,13 @@ std::vector<PointSet::Part> Workspace::checked_parts() const {
   const RunCopies originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
-    if (run.visible && !originals.of(i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
+    if (run.visible && !originals.of(i, true)) shown.push_back({run.info, &run.points});
   }
   return shown;
 }
 
 std::shared_ptr<const PointSet> Workspace::checked() const {
-  if (checked_ == nullptr) checked_ = make_background_deleted<PointSet>(checked_parts());
+  if (checked_ == nullptr) checked_ = std::make_shared<PointSet>(checked_parts());
   return checked_;
 }
 
@@ -456,7 +400,7 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
   if (query_.empty()) return checked();
   if (visible_ == nullptr) {
     const std::shared_ptr<const PointSet> all = checked();
-    visible_ = make_background_deleted<PointSet>(*all, query_.rows(all->table()));
+    visible_ = std::make_shared<PointSet>(*all, query_.rows(all->table()));
   }
   return visible_;
 }
@@ -509,10 +453,7 @@ void Workspace::announce_points() {
 std::size_t Workspace::checked_points() const {
   if (checked_points_) return *checked_points_;
   std::size_t points = 0;
-  const RunCopies originals(runs_);
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (runs_[i].visible && !originals.of(i, true)) points += runs_[i].size();
-  }
+  for (const PointSet::Part& part : checked_parts()) points += part.points->size();
   checked_points_ = points;
   return points;
 }

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +22,6 @@
 #include "storage/run_store.h"
 #include "ui/process/background_task.h"
 #include "ui/runs/file_contents.h"
-#include "ui/runs/loaded_runs.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
@@ -49,15 +47,10 @@ class Workspace : public QObject {
   void follow(const QString& path);
   /// Call when the collector has ended: reads once more, then stops following.
   void stop_following(const QString& path);
-  /// Call if the file was replaced since this run was read: drops its contents, emits file_replaced() and rereads it,
-  /// unless that was already done.
-  void reload(const RunInfo& as_read);
-  /// Rereads the file after texts or flags of its runs were edited. Visibility is kept, except for runs that were
-  /// hidden or unhidden.
-  void reload_edited(const QString& path);
+  /// Reads what changed in an open file. Visibility is kept, except for runs that were hidden or unhidden.
+  void refresh(const QString& path);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
-  /// Returns open files and files being opened.
   [[nodiscard]] QStringList requested_files() const;
   /// Returns the name from distinct_file_names(), on one line.
   [[nodiscard]] QString file_name(const QString& path) const;
@@ -70,7 +63,6 @@ class Workspace : public QObject {
   /// Returns true while visible() is being recomputed in the background; points_changed() follows. Calling visible()
   /// before that computes it at once.
   [[nodiscard]] bool is_gathering() const { return gather_.is_busy(); }
-  /// Blocks until gathering is done.
   void wait_until_idle() { gather_.wait(); }
   [[nodiscard]] std::size_t checked_points() const;
   /// Sets the query that filters visible points (profiler/points/point_query.h); empty: all. Returns the error; empty
@@ -87,7 +79,6 @@ class Workspace : public QObject {
   using RunKey = std::pair<QString, std::string>;
   /// Runs whose visibility differs from their hidden flag.
   using CheckedRuns = std::map<RunKey, bool>;
-  /// Replaces the checked runs.
   void set_checked_runs(const CheckedRuns& checked_runs);
   [[nodiscard]] CheckedRuns checked_runs() const;
   /// Returns the index of a run in runs(); nullopt if it has not been read. `path` need not be canonical.
@@ -98,11 +89,10 @@ class Workspace : public QObject {
   void open_failed(const QString& path, const QString& reason);
   /// Some rows were skipped as damaged; emitted once per message.
   void rows_skipped(const QString& path, const QString& what);
-  /// The file was replaced by another one; its contents were dropped. `what`: message.
+  /// The file was replaced by another one, which was read. `what`: message.
   void file_replaced(const QString& path, const QString& what);
   void opening_changed();
   void query_changed();
-  /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
   /// visible() has changed or failed.
@@ -121,30 +111,23 @@ class Workspace : public QObject {
   void resume_gathering();
   void end_gathering();
   [[nodiscard]] std::vector<PointSet::Part> checked_parts() const;
-  void read_in_background(const QString& path, bool edited = false);
-  void read_file_async(const QString& path, std::function<void(FileContents&)> then, bool edited = false);
+  void read_in_background(const QString& path);
+  void read_file_async(const QString& path, std::function<void(FileContents&)> then);
   void handle_read(FileContents& contents);
   void name_runs();
-  /// Returns the number of points that may still be read from a file.
   [[nodiscard]] std::size_t remaining_points(const QString& path) const;
   /// If memory runs out, closes the file and sets contents.error.
   void accept(FileContents& contents, bool first);
   void update_ceilings(const FileContents& contents);
-  /// Returns true if anything changed, as does update_runs().
   bool update_noise(const FileContents& contents);
   void add_contents(FileContents& contents, bool first);
-  bool update_runs(FileContents& contents);
-  /// Returns a newly read run, without points.
-  [[nodiscard]] LoadedRun make_loaded_run(const FileContents& contents, const RunSummary& run);
-  /// Returns whether the run is initially visible.
+  enum class Change { none, points, runs };
+  /// Replaces the runs of a file and the points of those that were read.
+  Change update_runs(FileContents& contents);
   [[nodiscard]] bool initially_visible(const QString& file, const RunSummary& run);
-  void replace_runs(const FileContents& contents);
-  void remove_file(const QString& path);
-  void notify_replaced(const QString& path);
   void begin_opening(const QString& path);
   void end_opening(const QString& path);
   void poll();
-  /// Returns nullopt before the first read.
   [[nodiscard]] std::optional<KnownFile> known(const QString& path) const;
 
   std::size_t max_points_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QString>
-#include <QStringList>
 #include <string_view>
 
 #include "profiler/metrics/point.h"
@@ -27,7 +26,6 @@ namespace attnscope::ui {
 /// Returns the title, "measured" or "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
 
-/// Truncates to `most` characters, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);
 /// Returns the first line with "error:" of a compiler output, otherwise the first line; adds an ellipsis if there are
 /// more.

@@ -4,7 +4,6 @@
 #include <QLocale>
 #include <QRegularExpression>
 
-#include "profiler/plan/text.h"
 #include "profiler/units/csv.h"
 
 namespace attnscope::ui {

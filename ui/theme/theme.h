@@ -17,7 +17,6 @@ namespace attnscope::ui {
 /// `contrast`: black background; contrast ratio at least 7:1 for text, 3:1 for lines.
 enum class ThemeChoice { system, light, dark, contrast };
 [[nodiscard]] QString to_string(ThemeChoice choice);
-/// Returns `system` for an unknown name.
 [[nodiscard]] ThemeChoice parse_theme(const QString& word);
 
 /// Registers the icons and sets the style. Call once, after QApplication is created.
@@ -26,11 +25,18 @@ void initialize_style();
 [[nodiscard]] double system_text_size();
 /// Returns the font size relative to the system's, at least 1; scales elements next to text.
 [[nodiscard]] double font_scale(const QFont& font);
+/// Text size of the program relative to the system's, which the user chooses; clamped to these bounds.
+inline constexpr double min_text_scale = 0.75;
+inline constexpr double max_text_scale = 3;
+[[nodiscard]] double text_scale();
+/// 1 if not positive.
+void set_text_scale(double scale);
 /// Changes the application's palette; views follow through QEvent::PaletteChange.
 void apply_theme(ThemeChoice choice);
 
 inline constexpr double corner_radius = 4;
-/// Draws the keyboard focus along the edge of a widget.
+/// Height of buttons, fields and chips in pixels, at the system's font size.
+inline constexpr int control_height = 28;
 void draw_focus_ring(QPaintDevice& on, const QWidget& around);
 /// Returns true for palettes with white on black, set by this program or the system. Black on white is a common default
 /// and does not count.

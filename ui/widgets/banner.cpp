@@ -61,9 +61,10 @@ void Banner::paintEvent(QPaintEvent* /*event*/) {
 
 void Banner::add(Topic topic, const QString& text, const QString& about) {
   const QString message = one_line(text);
-  const bool there =
-      std::any_of(messages_.begin(), messages_.end(), [&](const Message& known) { return known.text == message; });
-  if (!there) messages_.push_back({topic, message, about});
+  std::erase_if(messages_, [&](const Message& known) {
+    return known.text == message || (!about.isEmpty() && known.topic == topic && known.about == about);
+  });
+  messages_.push_back({topic, message, about});
   refresh();
 }
 

@@ -26,7 +26,7 @@ class Banner : public QFrame {
 
   explicit Banner(QWidget* parent = nullptr);
 
-  /// Adds a message. `about`: file that it refers to.
+  /// Adds a message. `about`: file that it refers to; replaces an earlier message of that topic about it.
   void add(Topic topic, const QString& message, const QString& about = {});
   void clear(Topic topic);
   /// Removes messages about a file, of one topic or of all.
@@ -38,7 +38,6 @@ class Banner : public QFrame {
   /// Adds a message with a button that runs `act` once.
   void offer(Topic topic, const QString& message, const QString& about, const QString& action,
              std::function<void()> act);
-  /// Returns all messages, one per line; empty if the banner is hidden.
   [[nodiscard]] QString text() const;
 
  protected:

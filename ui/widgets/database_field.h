@@ -15,7 +15,6 @@ class DatabaseField : public QWidget {
   explicit DatabaseField(QWidget* parent = nullptr);
 
   [[nodiscard]] QLineEdit* path() const { return path_; }
-  /// Returns an error message; empty if the file is writable.
   [[nodiscard]] QString problem() const;
 
  private:

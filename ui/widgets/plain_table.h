@@ -14,7 +14,6 @@ namespace attnscope::ui {
 class PlainTable : public QTableView {
   Q_OBJECT
  public:
-  /// `name`: accessible name.
   PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
   /// Selects only this row. QTableView::selectRow() would extend the selection if a modifier key is pressed.
   void select_only_row(int row);
@@ -27,7 +26,6 @@ class PlainTable : public QTableView {
 
  protected:
   void changeEvent(QEvent* event) override;
-  /// Ctrl+C copies the selected rows.
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

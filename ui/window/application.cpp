@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <utility>
 
 #include "messages/embedded.h"
 #include "messages/language.h"

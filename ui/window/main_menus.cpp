@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Menus and keyboard shortcuts of the window.
+#include <QAbstractTableModel>
 #include <QActionGroup>
+#include <QDialog>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QMenuBar>
+#include <QSettings>
 #include <QStatusBar>
+#include <QVBoxLayout>
+#include <map>
 #include <utility>
 
 #include "messages/import_dialog.h"
 #include "messages/window.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
-#include "ui/panels/values_dialog.h"
 #include "ui/runs/samples.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/plain_table.h"
 #include "ui/window/application.h"
-#include "ui/window/export_actions.h"
 #include "ui/window/help.h"
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
-#include "ui/window/recent_files.h"
-#include "ui/window/text_size.h"
 
 namespace attnscope::ui {
 namespace {
@@ -43,6 +45,29 @@ QString heading_of_page(const QString& page) {
   }
   return {};
 }
+
+constexpr QLatin1String recent_key("files/recent");
+
+class ValuesModel : public QAbstractTableModel {
+ public:
+  ValuesModel(ShownValues values, QObject* parent) : QAbstractTableModel(parent), values_(std::move(values)) {}
+  [[nodiscard]] int rowCount(const QModelIndex& parent) const override {
+    return parent.isValid() ? 0 : static_cast<int>(values_.lines.size());
+  }
+  [[nodiscard]] int columnCount(const QModelIndex& parent) const override {
+    return parent.isValid() ? 0 : static_cast<int>(values_.keys.size());
+  }
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override {
+    if (role != Qt::DisplayRole) return {};
+    return values_.lines[static_cast<std::size_t>(index.row())].value(index.column());
+  }
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
+    return orientation == Qt::Horizontal && role == Qt::DisplayRole ? values_.keys.value(section) : QVariant();
+  }
+
+ private:
+  ShownValues values_;
+};
 
 }  // namespace
 
@@ -74,15 +99,13 @@ void MainWindow::build_file_menu() {
                                                           qtext(msg::window::open_kernel_filter{}));
     if (!manifest.isEmpty()) open_kernel(manifest);
   });
-  recent_ = new RecentFiles(remember_, file);
-  file->addMenu(recent_);
-  connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_requested({path}); });
+  recent_ = file->addMenu(qtext(msg::window::open_recent{}));
+  recent_->setObjectName(QStringLiteral("recent"));
+  recent_->setToolTipsVisible(true);
+  show_recent_files();
   file->addSeparator();
-  export_actions_ = new ExportActions(
-      [this] { return current_page(); },
-      [this](const QString& done, const QString& error, Banner::Topic topic) { show_result(done, error, topic); },
-      this);
-  export_actions_->add_saves(*file);
+  build_exports();
+  add_exports(*file, true);
   for (Page* page : pages_)
     connect(page, &Page::menu_opened, this, [this, page](QMenu* menu) { extend_page_menu(*page, *menu); });
   QAction* report = file->addAction(qtext(msg::window::report{}), this, [this] {
@@ -105,9 +128,38 @@ void MainWindow::extend_page_menu(Page& page, QMenu& menu) {
     connect(explore, &QAction::triggered, this, &MainWindow::explore_selected);
     menu.insertAction(menu.actions().value(0), explore);
   }
-  export_actions_->add_all(menu);
+  menu.addSeparator();
+  add_exports(menu, false);
+  menu.addSeparator();
+  add_exports(menu, true);
   menu.addSeparator();
   menu.addAction(qtext(msg::window::reset_view{}), &page, &Page::reset_view);
+}
+
+void MainWindow::add_recent_file(const QString& path) {
+  constexpr int most = 8;
+  if (!remember_ || sample_paths().contains(path) || path == second_sample()) return;
+  QSettings settings;
+  QStringList files = settings.value(recent_key).toStringList();
+  files.removeAll(path);
+  files.prepend(path);
+  settings.setValue(recent_key, QStringList(files.mid(0, most)));
+  show_recent_files();
+}
+
+void MainWindow::show_recent_files() {
+  recent_->clear();
+  const QStringList files = remember_ ? QSettings().value(recent_key).toStringList() : QStringList();
+  const std::map<QString, QString> names = distinct_file_names(files);
+  for (const QString& path : files) {
+    // A single & would underline the next character.
+    QString name = names.at(path);
+    name.replace(QLatin1Char('&'), QStringLiteral("&&"));
+    QAction* action = recent_->addAction(name, this, [this, path] { open_requested({path}); });
+    action->setToolTip(plain_tooltip(path));
+    action->setStatusTip(path);
+  }
+  recent_->setEnabled(!files.isEmpty());
 }
 
 void MainWindow::import_files(QStringList tables) {
@@ -121,7 +173,7 @@ void MainWindow::import_files(QStringList tables) {
 
 void MainWindow::build_edit_menu() {
   QMenu* menu = menuBar()->addMenu(qtext(msg::window::edit{}));
-  export_actions_->add_copies(*menu);
+  add_exports(*menu, false);
 }
 
 void MainWindow::build_view_menu() {
@@ -136,7 +188,15 @@ void MainWindow::build_view_menu() {
   view->addSeparator();
   for (QDockWidget* dock : findChildren<QDockWidget*>()) view->addAction(dock->toggleViewAction());
   view->addSeparator();
-  text_size_->add_actions(*view);
+  QMenu* sizes = view->addMenu(qtext(msg::window::text_size{}));
+  const auto add_size = [sizes](const Message& label, const QList<QKeySequence>& keys, double factor) {
+    sizes->addAction(qtext(label), [factor] { set_text_scale(text_scale() * factor); })->setShortcuts(keys);
+  };
+  // Also accept the plus key without Shift.
+  constexpr double step = 1.15;
+  add_size(msg::window::text_larger{}, {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
+  add_size(msg::window::text_smaller{}, {QKeySequence::ZoomOut}, 1 / step);
+  add_size(msg::window::text_default{}, {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
   view->addSeparator();
   QAction* explore = view->addAction(qtext(msg::window::explore{}), this, &MainWindow::explore_selected);
   explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
@@ -170,9 +230,16 @@ void MainWindow::show_plot_table() {
     return show_result({}, QStringLiteral("This page has no values."), Banner::Topic::choice);
   }
   const QString title = page.has_plot() ? page.picture().title : tabs_->tabText(tabs_->currentIndex());
-  auto* dialog =
-      new ValuesDialog(qtext(msg::window::plot_table_title{.title = title.toStdString()}), page.values(), this);
+  auto* dialog = new QDialog(this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(qtext(msg::window::plot_table_title{.title = title.toStdString()}));
+  dialog->resize(760, 480);
+  auto* table = new PlainTable(new ValuesModel(page.values(), dialog), dialog->windowTitle(), dialog);
+  table->setObjectName(QStringLiteral("plot-table"));
+  table->resizeColumnsToContents();
+  if (table->model()->rowCount() > 0) table->select_only_row(0);
+  (new QVBoxLayout(dialog))->addWidget(table);
+  table->setFocus();
   dialog->open();
 }
 

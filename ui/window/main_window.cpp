@@ -2,12 +2,10 @@
 #include "ui/window/main_window.h"
 
 #include <QActionGroup>
-#include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QGuiApplication>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -20,10 +18,10 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
-#include "kernels/user/known_kernels.h"
-#include "kernels/user/user_kernel.h"
 #include "messages/collect_panel.h"
 #include "messages/window.h"
 #include "ui/pages/explorer/explorer_page.h"
@@ -34,30 +32,23 @@
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/device_list.h"
-#include "ui/process/run_editor.h"
+#include "ui/process/json_program.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/window/export_actions.h"
-#include "ui/window/file_watch.h"
-#include "ui/window/filter_place.h"
-#include "ui/window/help.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/recent_files.h"
 #include "ui/window/sample_banner.h"
-#include "ui/window/status_bar.h"
-#include "ui/window/text_size.h"
-#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
 
-/// In narrower windows, panels are hidden initially to leave room for the plot.
-constexpr int min_panels_width = 1400;
-/// In narrower windows Details is a strip of two lines below the page.
-constexpr int min_column_width = 1100;
-constexpr int details_width = 340;
+QString open_file_names(const Workspace& workspace) {
+  QStringList names;
+  for (const QString& file : workspace.files()) names << workspace.file_name(file);
+  return names.join(QStringLiteral(", "));
+}
 
 QString details_key() {
   return QStringLiteral("window/details-expanded");
@@ -81,26 +72,17 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_center();
   build_docks();
   build_menus();
-  status_ = new StatusBar(workspace_, this);
-  setStatusBar(status_);
+  build_status_bar();
   lesson_ = new LessonLauncher(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
   follow_edits();
-  shown_view_ = new WindowView(*this);
+  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::select_pending);
   if (remember_) {
     set_theme(parse_theme(QSettings().value(QStringLiteral("window/theme")).toString()));
     DeviceList::load_remote();
   }
-  connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::handle_saved_kernels);
-  auto* files = new FileWatch(workspace_, this);
-  connect(files, &FileWatch::file_removed, this, [this](const QString& path) {
-    banner_->remove_messages(path);
-    banner_->add(Banner::Topic::replaced,
-                 qtext("{} was removed. Its points stay loaded until you close it.", one_line(path).toStdString()),
-                 path);
-  });
-  connect(files, &FileWatch::file_restored, this, [this](const QString& path) { banner_->remove_messages(path); });
+  build_watchers();
 }
 
 MainWindow::~MainWindow() = default;
@@ -121,7 +103,7 @@ void MainWindow::build_center() {
   // At the bottom, so that showing the banner moves nothing under the pointer.
   column->addWidget(banner_);
   setCentralWidget(central);
-  new FilterPlace(*this, *tabs_, *query_);
+  tabs_->installEventFilter(this);  // places the filter
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
@@ -142,6 +124,66 @@ void MainWindow::build_center() {
   connect(tabs_, &QTabWidget::currentChanged, this, [this] { banner_->clear(Banner::Topic::choice); });
 }
 
+void MainWindow::build_status_bar() {
+  open_files_label_ = new ElidedLabel(this);
+  open_files_label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // takes the width left by the others
+  selected_label_ = new ElidedLabel(this);
+  selected_label_->setObjectName(QStringLiteral("selected-point"));
+  selected_label_->hide();
+  values_label_ = new ElidedLabel(this);
+  values_label_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  statusBar()->addWidget(open_files_label_, 1);
+  statusBar()->addPermanentWidget(selected_label_, 2);
+  statusBar()->addPermanentWidget(values_label_, 1);
+  for (const auto changed : {&Workspace::points_changed, &Workspace::runs_changed, &Workspace::opening_changed}) {
+    connect(&workspace_, changed, this, &MainWindow::refresh_status);
+  }
+  refresh_status();
+}
+
+void MainWindow::show_selected(const std::optional<ShownPoint>& point) {
+  selected_label_->setVisible(point.has_value());
+  if (!point) return;
+  const QString text = qtext(msg::window::selected{.device = device_title(point->run->summary).toStdString(),
+                                                   .point = describe(point->spec),
+                                                   .run = point->run->title.toStdString()});
+  selected_label_->setText(text);
+  selected_label_->setToolTip(plain_tooltip(text));
+}
+
+void MainWindow::refresh_status() {
+  QStringList names{open_file_names(workspace_)};
+  if (const QString opening = workspace_.opening(); !opening.isEmpty()) {
+    names << qtext(msg::window::opening{.files = opening.toStdString()});
+  }
+  names.removeAll(QString());
+  open_files_label_->setText(names.isEmpty() ? qtext(msg::window::no_file{}) : names.join(QStringLiteral(" · ")));
+  QStringList paths;
+  for (const QString& file : workspace_.files()) paths << one_line(file);
+  open_files_label_->setToolTip(plain_tooltip(paths.join(QLatin1Char('\n'))));
+
+  if (workspace_.is_gathering()) return;  // visible() would compute the points at once
+  const std::shared_ptr<const PointSet> points = workspace_.visible();
+  std::map<analysis::RunIndex, std::size_t> of_run;
+  for (Row row = 0; row < points->size(); ++row) ++of_run[points->table().run_index(row)];
+  std::map<Provenance, std::size_t> count;
+  std::set<QString> devices;
+  for (const auto& [run, rows] : of_run) {
+    const RunSummary& summary = points->run(run).summary;
+    count[summary.provenance] += rows;
+    if (const QString name = device_title(summary); !name.isEmpty()) devices.insert(name);
+  }
+  QStringList parts;
+  for (const auto& [origin, shown] : count) {
+    Message of_origin = msg::window::points_of{.origin = title(origin), .points = shown};
+    if (shown == 1) of_origin = msg::window::one_point_of{.origin = title(origin)};
+    parts << qtext(of_origin);
+  }
+  if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
+  values_label_->setText(parts.join(QStringLiteral(" · ")));
+  values_label_->setToolTip(plain_tooltip(values_label_->text()));
+}
+
 void MainWindow::prepare_collection(const QString& preset, const QStringList& axes) {
   CollectForm& form = collect_->form();
   if (!preset.isEmpty()) form.set_preset(preset);
@@ -150,47 +192,6 @@ void MainWindow::prepare_collection(const QString& preset, const QStringList& ax
   dock->show();
   dock->raise();
   form.setFocus();
-}
-
-void MainWindow::build_docks() {
-  const auto add_dock = [this](const QString& title, const QString& name, QWidget* content, Qt::DockWidgetArea area) {
-    auto* dock = new QDockWidget(title, this);
-    dock->setObjectName(name);
-    dock->setWidget(content);
-    addDockWidget(area, dock);
-    return dock;
-  };
-  runs_ = new RunsPanel(workspace_, this);
-  collect_ = new CollectPanel(this);
-  details_ = new DetailsPanel(this);
-  QDockWidget* runs = add_dock(qtext(msg::window::runs{}), QStringLiteral("runs"), runs_, Qt::LeftDockWidgetArea);
-  QDockWidget* collect =
-      add_dock(qtext(msg::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
-  details_dock_ = add_dock(qtext(msg::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
-  for (QDockWidget* asked_for : {collect, details_dock_}) asked_for->hide();
-  // After the layout, which knows the height then.
-  connect(collect->toggleViewAction(), &QAction::toggled, this, &MainWindow::fit_collect_dock, Qt::QueuedConnection);
-  const std::pair<QDockWidget*, Qt::Key> keys[] = {
-      {runs, Qt::Key_F7}, {collect, Qt::Key_F8}, {details_dock_, Qt::Key_F9}};
-  for (const auto& [dock, key] : keys) dock->toggleViewAction()->setShortcut(QKeySequence(key));
-  text_size_ = new TextSize(this);
-  resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
-  resizeDocks({runs}, {250}, Qt::Horizontal);
-  resizeDocks({details_dock_}, {details_width}, Qt::Horizontal);
-}
-
-void MainWindow::fit_collect_dock() {
-  auto* collect = static_cast<QDockWidget*>(collect_->parentWidget());
-  auto* runs = static_cast<QDockWidget*>(runs_->parentWidget());
-  const bool apart = collect->isFloating() || runs->isFloating() || dockWidgetArea(collect) != dockWidgetArea(runs);
-  if (apart || collect->isHidden() || runs->isHidden()) return;
-  constexpr int title = 26;
-  constexpr int least_runs = 140;
-  const int wanted = collect_->sizeHint().height() + title;
-  const int all = centralWidget()->height();
-  if (all >= wanted + least_runs) return resizeDocks({runs, collect}, {all - wanted, wanted}, Qt::Vertical);
-  tabifyDockWidget(runs, collect);
-  collect->raise();
 }
 
 void MainWindow::follow_workspace() {
@@ -202,18 +203,14 @@ void MainWindow::follow_workspace() {
   connect(&workspace_, &Workspace::points_changed, this, &MainWindow::offer_finished_sweep);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
     update_title();
-    recent_->add(path);
+    add_recent_file(path);
     banner_->remove_messages(Banner::Topic::open, path);
   });
-  connect(&workspace_, &Workspace::open_failed, this, [this](const QString& path, const QString& reason) {
-    banner_->remove_messages(Banner::Topic::open, path);
-    banner_->add(Banner::Topic::open, reason, path);
-  });
+  connect(&workspace_, &Workspace::open_failed, this,
+          [this](const QString& path, const QString& reason) { banner_->add(Banner::Topic::open, reason, path); });
   connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->keep_for_open_files(workspace_.files()); });
-  connect(&workspace_, &Workspace::rows_skipped, this, [this](const QString& path, const QString& what) {
-    banner_->remove_messages(Banner::Topic::rows, path);
-    banner_->add(Banner::Topic::rows, what, path);
-  });
+  connect(&workspace_, &Workspace::rows_skipped, this,
+          [this](const QString& path, const QString& what) { banner_->add(Banner::Topic::rows, what, path); });
   connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
     banner_->remove_messages(path);  // earlier messages were about the replaced file
     banner_->add(Banner::Topic::replaced, what, path);
@@ -227,10 +224,6 @@ void MainWindow::follow_workspace() {
     if (remember_) QSettings().setValue(details_key(), expanded);
   });
   if (remember_) details_->set_expanded(QSettings().value(details_key()).toBool());
-  // Queued, because reloading changes the page that handles the click.
-  connect(
-      details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.reload(*run); },
-      Qt::QueuedConnection);
 }
 
 void MainWindow::add_sample_banner() {
@@ -249,7 +242,7 @@ void MainWindow::clear_details_of(const QString& path) {
   const std::optional<ShownPoint>& shown = details_->point();
   if (!shown || shown->run->file != path) return;
   details_->show_point(std::nullopt);
-  status_->show_selected(std::nullopt);
+  show_selected(std::nullopt);
 }
 
 void MainWindow::follow_collection() {
@@ -299,7 +292,7 @@ void MainWindow::follow_edits() {
   connect(runs_, &RunsPanel::edit_requested, this, edit);
   connect(collect_, &CollectPanel::edit_requested, this, edit);
   connect(editor, &RunEditor::done, this, [this, editor](const QString& file, const QStringList& words) {
-    workspace_.reload_edited(file);
+    workspace_.refresh(file);
     const qsizetype deletes = words.indexOf(QStringLiteral("--delete"));
     if (deletes < 0) return;
     QStringList back = words;
@@ -380,30 +373,14 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
     if (other != page) other->mark(point);
   }
   details_->show_point(point);
-  status_->show_selected(point);
+  show_selected(point);
   details_dock_->show();
-}
-
-void MainWindow::place_details(bool restored) {
-  const bool strip = width() < min_column_width;
-  if (details_dock_ == nullptr || details_dock_->isFloating()) return;
-  if (strip == details_->is_strip() && !restored) return;
-  details_->set_strip(strip);
-  const bool visible = details_dock_->isVisible();
-  addDockWidget(strip ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea, details_dock_);
-  details_dock_->setVisible(visible);
-  if (!strip) resizeDocks({details_dock_}, {details_width}, Qt::Horizontal);
-}
-
-void MainWindow::resizeEvent(QResizeEvent* event) {
-  QMainWindow::resizeEvent(event);
-  place_details();
 }
 
 void MainWindow::select(const ShownPoint& point) {
   for (Page* page : pages_) page->mark(point, false);  // the choices are those of the session
   details_->show_point(point);
-  status_->show_selected(point);
+  show_selected(point);
 }
 
 void MainWindow::explore_selected() {
@@ -450,20 +427,6 @@ void MainWindow::open_dialog() {
   if (!files.isEmpty()) open_requested(files);
 }
 
-void MainWindow::open_kernel(const QString& manifest) {
-  banner_->clear(Banner::Topic::choice);
-  if (is_measuring()) {
-    return banner_->add(Banner::Topic::choice,
-                        QStringLiteral("Cannot open a kernel while a measurement runs (stop it or wait)"));
-  }
-  if (const auto kernel = user::read_kernel(manifest.toStdString()); !kernel) {
-    return banner_->add(Banner::Topic::choice, qtext(kernel.error()), manifest);
-  }
-  kernel_to_open_ = manifest;
-  was_active_ = isActiveWindow();
-  close();
-}
-
 bool MainWindow::is_measuring() const {
   return collect_->is_running() || !explorer_->pending_work_text().isEmpty();
 }
@@ -475,30 +438,6 @@ void MainWindow::change_language() {
     return emit language_changed();
   }
   QTimer::singleShot(retry_ms, this, &MainWindow::change_language);
-}
-
-void MainWindow::handle_saved_kernels(const QStringList& files) {
-  const bool in_dialog = QApplication::activeModalWidget() != nullptr;
-  for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
-    const QString manifest = QString::fromStdString(kernel.manifest.string());
-    const auto source = std::ranges::find_if(
-        kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
-    const bool as_loaded = user::is_unchanged(kernel);
-    const bool stated = files.contains(QString::fromStdString(user::defining_file(kernel).string())) && !as_loaded;
-    if (as_loaded)
-      banner_->remove_messages(Banner::Topic::choice, manifest);  // clears messages about the changed manifest
-    if (!stated && source == kernel.sources.end()) continue;
-    if (is_measuring() || (stated && in_dialog)) {
-      const std::string file = stated ? manifest.toStdString() : source->string();
-      banner_->remove_messages(Banner::Topic::choice, manifest);
-      banner_->offer(Banner::Topic::choice, qtext(msg::window::kernel_changed{.file = file}), manifest,
-                     qtext(msg::window::reload{}), [this, manifest] { open_kernel(manifest); });
-    } else if (stated) {
-      open_kernel(manifest);
-    } else {
-      explorer_->handle_sources_saved();
-    }
-  }
 }
 
 void MainWindow::show_result(const QString& words, const QString& error, Banner::Topic topic) {
@@ -551,13 +490,6 @@ void MainWindow::confirm_stop(const QString& title, const QString& question, con
     }
   });
   box->open();
-}
-
-void MainWindow::showEvent(QShowEvent* event) {
-  if (std::exchange(hide_panels_initially_, false) && width() < min_panels_width) {
-    for (QDockWidget* dock : findChildren<QDockWidget*>()) dock->hide();
-  }
-  QMainWindow::showEvent(event);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -8,7 +8,6 @@
 
 #include "profiler/tilemap/plot_list.h"
 #include "ui/pages/curves/io_plot.h"
-#include "ui/plots/heatmap_text.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/samples.h"

@@ -5,7 +5,6 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QScrollBar>
-#include <QSignalBlocker>
 #include <QToolTip>
 #include <algorithm>
 #include <utility>

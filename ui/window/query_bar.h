@@ -26,7 +26,6 @@ class QueryBar : public QWidget {
   void set_text(const QString& text);
   [[nodiscard]] QLineEdit* field() const { return field_; }
   [[nodiscard]] QCompleter* completer() const { return completer_; }
-  /// Returns "6 of 30 points".
   [[nodiscard]] QString count() const { return count_->text(); }
   /// Returns why the query was rejected; empty if it is valid.
   [[nodiscard]] QString error() const { return note_->text(); }

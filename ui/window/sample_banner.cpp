@@ -15,7 +15,6 @@
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/window/filter_place.h"
 
 namespace attnscope::ui {
 namespace {
@@ -25,6 +24,11 @@ QString dismissed_key() {
 }
 
 }  // namespace
+
+bool is_low_window(const QWidget& window) {
+  constexpr int lowest = 700;
+  return window.height() < lowest * font_scale(window.font());
+}
 
 SampleBanner::SampleBanner(const Workspace& workspace, const DeviceList& devices, bool remember, QWidget* parent)
     : QFrame(parent), workspace_(workspace), devices_(devices), remember_(remember) {
@@ -44,9 +48,7 @@ SampleBanner::SampleBanner(const Workspace& workspace, const DeviceList& devices
   doctor_ = add_button(msg::window::open_doctor{}, &SampleBanner::doctor_requested);
   QPushButton* explore = add_button(msg::window::explore_tiles{}, &SampleBanner::explorer_requested);
   QPushButton* lesson = add_button(msg::window::take_lesson{}, &SampleBanner::lesson_requested);
-  for (QWidget* widget :
-       {static_cast<QWidget*>(origin_), static_cast<QWidget*>(measure_), static_cast<QWidget*>(no_gpu_),
-        static_cast<QWidget*>(doctor_), static_cast<QWidget*>(explore), static_cast<QWidget*>(lesson)}) {
+  for (QWidget* widget : std::initializer_list<QWidget*>{origin_, measure_, no_gpu_, doctor_, explore, lesson}) {
     flow->addWidget(widget);
   }
   auto* close = new QToolButton(this);
@@ -81,9 +83,8 @@ void SampleBanner::show_origin() {
 void SampleBanner::show_devices() {
   const QString why = devices_.local_problem();
   measure_->setEnabled(why.isEmpty());
-  for (QWidget* widget : {static_cast<QWidget*>(measure_), static_cast<QWidget*>(no_gpu_)}) {
-    widget->setToolTip(plain_tooltip(why));
-  }
+  measure_->setToolTip(plain_tooltip(why));
+  no_gpu_->setToolTip(plain_tooltip(why));
   no_gpu_->setVisible(!why.isEmpty());
   doctor_->setVisible(!why.isEmpty());
 }

@@ -11,6 +11,9 @@
 
 namespace attnscope::ui {
 
+/// Low windows have no row for the filter and no banner of the sample. The limit, 700 px, scales with the text.
+[[nodiscard]] bool is_low_window(const QWidget& window);
+
 /// Its close button and a low window dismiss it for good.
 class SampleBanner : public QFrame {
   Q_OBJECT

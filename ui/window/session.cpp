@@ -10,8 +10,9 @@
 #include <QJsonDocument>
 #include <QProcess>
 #include <QStandardPaths>
-#include <QStringList>
 #include <QUuid>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -23,7 +24,6 @@
 #include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
-#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 
@@ -175,18 +175,9 @@ namespace {
 constexpr std::chrono::milliseconds save_interval{500};
 
 bool is_user_input(QEvent::Type type) {
-  switch (type) {
-    case QEvent::MouseButtonRelease:
-    case QEvent::KeyRelease:
-    case QEvent::Wheel:
-    case QEvent::Drop:
-    case QEvent::Shortcut:
-    case QEvent::Resize:
-    case QEvent::Move:
-      return true;
-    default:
-      return false;
-  }
+  constexpr std::array inputs{QEvent::MouseButtonRelease, QEvent::KeyRelease, QEvent::Wheel, QEvent::Drop,
+                              QEvent::Shortcut,           QEvent::Resize,     QEvent::Move};
+  return std::ranges::find(inputs, type) != inputs.end();
 }
 
 }  // namespace
@@ -219,7 +210,7 @@ bool Session::eventFilter(QObject* watched, QEvent* event) {
 
 void Session::write() {
   due_.stop();
-  QJsonObject now = window_.shown_view().view();
+  QJsonObject now = window_.view();
   if (now == written_) return;
   const QString problem = file_.write(now);
   written_ = problem.isEmpty() ? std::move(now) : QJsonObject();
@@ -228,7 +219,7 @@ void Session::write() {
 
 void Session::open_window() {
   write();
-  QJsonObject copy = window_.shown_view().view();
+  QJsonObject copy = window_.view();
   QJsonObject place = copy[QStringLiteral("window")].toObject();
   place.remove(QStringLiteral("geometry"));  // the new window must not cover this window
   copy[QStringLiteral("window")] = place;

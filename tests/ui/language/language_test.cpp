@@ -233,7 +233,8 @@ TEST_F(LanguageTest, WidgetsAreTranslated) {
     Texts texts;
     add_widgets(window, texts);
     // Errors are English.
-    const QString error = QStringLiteral("\ntooltip: ") + window.collect()->form().devices().local_problem();
+    const QString error =
+        QStringLiteral("\ntooltip: ") + window.findChild<CollectPanel*>()->form().devices().local_problem();
     // File names, and their paths in tooltips.
     EXPECT_EQ(QString::fromStdString(texts.untranslated()).remove(error).toStdString(),
               "label: h200.attnscope\ntooltip: " + sample_path().toStdString())
@@ -451,9 +452,9 @@ TEST_F(LanguageTest, CollectPanelIsTranslated) {
   CollectPanel panel;
   Texts texts;
   panel.form().set_preset(QString());
-  panel.form().set_database(folder.filePath("c.attnscope"));
+  panel.form().restore({{"file", folder.filePath("c.attnscope")}});
   panel.form().set_axes(QStringLiteral("N=1024"));
-  EXPECT_EQ(panel.start_blocker_text(), QString());
+  EXPECT_EQ(start_blocker(panel), QString());
   texts.add(panel.form().check().plan, "plan");
 
   auto* log = panel.findChild<QListWidget*>();

@@ -15,7 +15,7 @@
 #include "tests/ui/fixtures.h"
 #include "ui/models/points_table.h"
 #include "ui/models/runs_model.h"
-#include "ui/panels/point_values.h"
+#include "ui/panels/point_summary.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/qtext.h"

@@ -342,7 +342,7 @@ TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
   plot.replot();
   const QPointF at(plot.xAxis->coordToPixel(1.6), plot.yAxis->coordToPixel(1));
   ASSERT_TRUE(plot.hover_at(at));
-  const HoverContent& read = *plot.hover_content();
+  const HoverContent& read = *plot.findChild<HoverOverlay*>()->content();
   ASSERT_EQ(read.rows.size(), 3U);
   EXPECT_EQ(read.rows[0].value, "4.10 ms");
   EXPECT_EQ(read.rows[1].value, "6.55 ms");
@@ -493,8 +493,8 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
     return -1;
   };
   compare.table()->selectRow(row_of("4096", "128x64"));
-  ASSERT_TRUE(window.details()->point());
-  const ShownPoint chosen = *window.details()->point();
+  ASSERT_TRUE(window.findChild<DetailsPanel*>()->point());
+  const ShownPoint chosen = *window.findChild<DetailsPanel*>()->point();
   EXPECT_EQ(chosen.run->summary.preset, "after");
 
   window.show_page(QStringLiteral("table"));
@@ -503,9 +503,9 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
   EXPECT_EQ(to_tsv(table.table()->selected_values()).count("4096"), 1)
       << to_tsv(table.table()->selected_values()).toStdString();
-  ASSERT_TRUE(window.details()->point());
-  EXPECT_EQ(window.details()->point()->id, chosen.id);
-  EXPECT_EQ(window.details()->point()->run->summary.preset, "after");
+  ASSERT_TRUE(window.findChild<DetailsPanel*>()->point());
+  EXPECT_EQ(window.findChild<DetailsPanel*>()->point()->id, chosen.id);
+  EXPECT_EQ(window.findChild<DetailsPanel*>()->point()->run->summary.preset, "after");
 
   window.show_page(QStringLiteral("tiles"));
   auto& tiles = page_of<TileHeatmapPage>(window);

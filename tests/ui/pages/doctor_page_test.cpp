@@ -92,7 +92,7 @@ class DoctorOnGpuTest : public DoctorPageTest {
     ASSERT_TRUE(QTest::qWaitFor([&] { return begin.isEnabled(); }, patience_ms)) << begin.toolTip().toStdString();
     EXPECT_FALSE(button(page, "stop-measuring").isEnabled());
     begin.click();
-    EXPECT_TRUE(window.collect()->is_running());
+    EXPECT_TRUE(window.findChild<CollectPanel*>()->is_running());
     EXPECT_FALSE(begin.isEnabled()) << "one at a time";
     EXPECT_TRUE(button(page, "stop-measuring").isEnabled());
   }
@@ -136,11 +136,12 @@ TEST_F(DoctorOnGpuTest, ReportsThatThereIsNoGpu) {
 
 TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
   MainWindow window(false);
-  QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
-  QSignalSpy error_occurred(window.collect(), &CollectPanel::error_occurred);
+  QSignalSpy measured(window.findChild<CollectPanel*>(), &CollectPanel::ceilings_measured);
+  QSignalSpy error_occurred(window.findChild<CollectPanel*>(), &CollectPanel::error_occurred);
   auto& page = page_of<CeilingsPage>(window);
   QStringList progress;
-  QObject::connect(window.collect(), &CollectPanel::ceilings_progressed, &window, [&] { progress << page.progress(); });
+  QObject::connect(window.findChild<CollectPanel*>(), &CollectPanel::ceilings_progressed, &window,
+                   [&] { progress << page.progress(); });
   window.banner().add(Banner::Topic::collect, QStringLiteral("of an earlier attempt"));
   ASSERT_NO_FATAL_FAILURE(measure(window, "measure-ceilings"));
   EXPECT_EQ(window.banner().text(), QString());
@@ -150,7 +151,7 @@ TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
   EXPECT_EQ(page_of<DoctorPage>(window).progress(), qtext(msg::ceilings_page::preparing{.device = "Fake GPU (GPU 0)"}));
   ASSERT_TRUE(measured.wait(patience_ms))
       << (error_occurred.isEmpty() ? "" : error_occurred[0][0].toString().toStdString());
-  EXPECT_FALSE(window.collect()->is_running());
+  EXPECT_FALSE(window.findChild<CollectPanel*>()->is_running());
   ASSERT_GE(progress.size(), 3);
   EXPECT_EQ(progress.constLast(), QString()) << "the measurement has ended";
   EXPECT_EQ(progress[progress.size() - 2], ceilings_text(100));
@@ -171,9 +172,9 @@ TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
 
 TEST_F(DoctorOnGpuTest, StoresNoCeilingsWhenStopped) {
   MainWindow window(false);
-  QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
-  QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
-  QSignalSpy error_occurred(window.collect(), &CollectPanel::error_occurred);
+  QSignalSpy ended(window.findChild<CollectPanel*>(), &CollectPanel::collection_ended);
+  QSignalSpy measured(window.findChild<CollectPanel*>(), &CollectPanel::ceilings_measured);
+  QSignalSpy error_occurred(window.findChild<CollectPanel*>(), &CollectPanel::error_occurred);
   ASSERT_NO_FATAL_FAILURE(measure(window, "measure-ceilings"));
   button(page_of<DoctorPage>(window), "stop-measuring").click();
   ASSERT_TRUE(ended.wait(patience_ms));
@@ -185,7 +186,7 @@ TEST_F(DoctorOnGpuTest, StoresNoCeilingsWhenStopped) {
 
 TEST_F(DoctorOnGpuTest, ShowsAGpuErrorInTheBanner) {
   MainWindow window(false);
-  QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
+  QSignalSpy ended(window.findChild<CollectPanel*>(), &CollectPanel::collection_ended);
   qputenv("ATTNSCOPE_FAKE_GPU", "crash=attn_ceiling");
   ASSERT_NO_FATAL_FAILURE(measure(window, "measure-ceilings"));
   ASSERT_TRUE(ended.wait(patience_ms));

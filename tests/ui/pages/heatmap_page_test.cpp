@@ -158,7 +158,7 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_EQ(color_of({1, 1}), QColor(style::diverging(0.5, false))) << "equal: white";
   EXPECT_EQ(color_of({0, 0}), QColor(style::diverging(0, false))) << "half the bytes: blue";
   EXPECT_EQ(color_of({3, 3}), QColor(style::diverging(1, false)));
-  EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::blue_is_better{})));
+  EXPECT_TRUE(caption_of(*page.heatmap()).contains(qtext(msg::tile_map::blue_is_better{})));
   EXPECT_TRUE(page.heatmap()->title().what.contains(qtext(msg::tile_map::divided_by{.what = msg::tile_map::model{}})))
       << page.heatmap()->title().what.toStdString();
   const HoverContent read = page.heatmap()->describe_cell({0, 0});
@@ -221,8 +221,8 @@ TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   open({{"tiles", records, false}});
   page.restore({{"metric", to_qstring(metric_key::tflops)}});
   EXPECT_EQ(page.heatmap()->map().plateau.size(), 3U);
-  EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::plateau{.percent = 3, .tiles = 3})))
-      << page.heatmap()->caption().toStdString();
+  EXPECT_TRUE(caption_of(*page.heatmap()).contains(qtext(msg::tile_map::plateau{.percent = 3, .tiles = 3})))
+      << caption_of(*page.heatmap()).toStdString();
   EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains(qtext(msg::tile_map::on_plateau{.percent = 3})));
   // The outline runs along the right edge of the plateau's last cell, not between its cells.
   const QColor line = plot_colors(page.palette()).text;

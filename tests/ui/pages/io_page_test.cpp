@@ -20,7 +20,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/pages/curves/io_curve_page.h"
-#include "ui/plots/markers.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -55,8 +55,14 @@ class IoLegendTest : public IoPageTest {
     wait_until_idle();
     plot->replot();
   }
+  /// -1 if there is no such row.
+  [[nodiscard]] int place_of(const QString& text) const {
+    const std::vector<LegendRow>& rows = legend.content().rows;
+    const auto found = std::ranges::find(rows, text, &LegendRow::text);
+    return found == rows.end() ? -1 : static_cast<int>(found - rows.begin());
+  }
   void click(const QString& row, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
-    const int place = legend.find_row(row);
+    const int place = place_of(row);
     ASSERT_GE(place, 0) << row.toStdString();
     QTest::mouseClick(&legend, Qt::LeftButton, modifiers, legend.row_rect(place).center());
     wait_until_idle();
@@ -82,7 +88,7 @@ TEST_F(IoLegendTest, ClickIsolatesASeries) {
     EXPECT_TRUE(curve.name.algorithm == "fa1" || curve.name.algorithm.empty()) << "models of others are hidden, too";
   }
   EXPECT_EQ(plot->yAxis->range(), view) << "other curves do not move";
-  EXPECT_GE(legend.find_row("FA2"), 0) << "stays in the legend";
+  EXPECT_GE(place_of("FA2"), 0) << "stays in the legend";
   click("FA1");
   EXPECT_EQ(drawn().size(), 3);
 }
@@ -121,7 +127,7 @@ TEST_F(IoLegendTest, WorksWithTheKeyboard) {
 TEST_F(IoLegendTest, ShowsTheValuesUnderTheCursor) {
   EXPECT_EQ(legend.content().corner, "N 8k") << "the last N at which all run";
   const auto value = [&](const QString& row) {
-    return legend.content().rows[static_cast<std::size_t>(legend.find_row(row))].cells.front();
+    return legend.content().rows[static_cast<std::size_t>(place_of(row))].cells.front();
   };
   const auto expected = [&](double n) {
     const auto curve = std::ranges::find_if(page.curves().curves, [](const Curve& each) {
@@ -306,8 +312,9 @@ TEST_F(IoPageTest, CrossesShowTheReason) {
   ASSERT_EQ(selected.count(), 1);
   EXPECT_EQ(fixtures::record_of(selected[0][0].value<ShownPoint>()).disposition, Disposition::out_of_memory);
   ASSERT_TRUE(plot->hover_at(words->position->pixelPosition()));
-  ASSERT_NE(plot->hover_content(), nullptr);
-  EXPECT_TRUE(plot->hover_content()->notes.join(' ').contains("132 GiB")) << "the reason of the naive point";
+  ASSERT_NE(plot->findChild<HoverOverlay*>()->content(), nullptr);
+  EXPECT_TRUE(plot->findChild<HoverOverlay*>()->content()->notes.join(' ').contains("132 GiB"))
+      << "the reason of the naive point";
 }
 
 TEST_F(IoPageTest, MarksThrottledPoints) {
@@ -493,8 +500,8 @@ TEST_F(IoPageTest, ArrowKeysMoveBetweenMarksAndEnterSelects) {
   ASSERT_EQ(selected.count(), 1);
   QTest::keyClick(plot, Qt::Key_Left);
   EXPECT_EQ(selected.count(), 1) << "the cursor moves, the selection stays";
-  ASSERT_NE(plot->hover_content(), nullptr);
-  EXPECT_EQ(plot->accessibleDescription(), display_text(*plot->hover_content()));
+  ASSERT_NE(plot->findChild<HoverOverlay*>()->content(), nullptr);
+  EXPECT_EQ(plot->accessibleDescription(), display_text(*plot->findChild<HoverOverlay*>()->content()));
   EXPECT_EQ(plot->legend_table().content().corner, "N " + format_length(curve->points[3].n)) << "follows the cursor";
   QTest::keyClick(plot, Qt::Key_Return);
   ASSERT_EQ(selected.count(), 2);

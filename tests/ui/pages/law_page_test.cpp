@@ -15,7 +15,7 @@
 #include "profiler/files/recorded_samples.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/law/law_page.h"
-#include "ui/plots/markers.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/runs/samples.h"
 
 namespace attnscope::ui {
@@ -156,7 +156,7 @@ TEST_F(LawPageTest, HoverShowsThePointAndAClickSelectsIt) {
   const QPointF pixel(panel->axis(QCPAxis::atBottom)->coordToPixel(first.x()),
                       panel->axis(QCPAxis::atLeft)->coordToPixel(first.y()));
   ASSERT_TRUE(plot.hover_at(pixel));
-  const HoverContent& read = *plot.hover_content();
+  const HoverContent& read = *plot.findChild<HoverOverlay*>()->content();
   EXPECT_TRUE(read.title.startsWith("FA1 · N ")) << read.title.toStdString();
   EXPECT_TRUE(read.rows.front().label.contains("simulated")) << read.rows.front().label.toStdString();
   EXPECT_EQ(read.rows.front().sample, (Sample{SampleKind::hollow, style::identity_of("fa1")}));

@@ -15,7 +15,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/roofline/roofline_set.h"
-#include "ui/plots/markers.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -175,7 +175,7 @@ TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   const QPointF at(page.plot()->xAxis->coordToPixel(*point.intensity(RooflineLevel::dram)),
                    page.plot()->yAxis->coordToPixel(point.flops_per_second() / 1e12));
   ASSERT_TRUE(page.plot()->hover_at(at));
-  const HoverContent& content = *page.plot()->hover_content();
+  const HoverContent& content = *page.plot()->findChild<HoverOverlay*>()->content();
   EXPECT_TRUE(content.title.startsWith("FA2 · N ")) << content.title.toStdString();
   QStringList labels;
   for (const HoverRow& row : content.rows) labels << row.label;

@@ -23,7 +23,6 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
-#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
@@ -31,18 +30,17 @@ namespace {
 TEST_F(WindowTest, EveryPresetCanStart) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectPanel panel;
-  panel.form().set_database(folder.filePath("c.attnscope"));
+  panel.form().restore({{"file", folder.filePath("c.attnscope")}});
   for (const Preset& preset : presets()) {
     panel.form().set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
-    EXPECT_EQ(panel.start_blocker_text(), QString()) << preset.name;
+    EXPECT_EQ(start_blocker(panel), QString()) << preset.name;
   }
   panel.form().set_preset(QStringLiteral("memory-wall"));
   panel.form().set_axes(QStringLiteral("pass=bwd mask=[causal,window:256:0]"));
-  EXPECT_EQ(panel.start_blocker_text(), QString());
-  EXPECT_EQ(panel.request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
+  EXPECT_EQ(start_blocker(panel), QString());
+  EXPECT_EQ(panel.form().request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
   panel.form().set_axes(QStringLiteral("mask=diagonal"));
-  EXPECT_TRUE(panel.start_blocker_text().contains(QStringLiteral("diagonal")))
-      << panel.start_blocker_text().toStdString();
+  EXPECT_TRUE(start_blocker(panel).contains(QStringLiteral("diagonal"))) << start_blocker(panel).toStdString();
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
@@ -73,22 +71,22 @@ TEST(CollectPanel, DisabledStartShowsTheReason) {
   const QTemporaryDir folder;
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectPanel panel;
-  panel.form().set_database(folder.filePath("new.attnscope"));
+  panel.form().restore({{"file", folder.filePath("new.attnscope")}});
   panel.form().set_preset(QStringLiteral("quick"));
-  EXPECT_EQ(panel.start_blocker_text(), QString());
+  EXPECT_EQ(start_blocker(panel), QString());
   panel.form().set_axes(QStringLiteral("N=[1024,oops"));
-  EXPECT_FALSE(panel.start_blocker_text().isEmpty());
+  EXPECT_FALSE(start_blocker(panel).isEmpty());
   panel.form().set_axes(QStringLiteral("N=0"));
-  EXPECT_FALSE(panel.start_blocker_text().isEmpty()) << "valid syntax, invalid problem";
+  EXPECT_FALSE(start_blocker(panel).isEmpty()) << "valid syntax, invalid problem";
   panel.form().set_axes({});
-  EXPECT_EQ(panel.start_blocker_text(), QString());
-  panel.form().set_database(QStringLiteral("/dev/null/new.attnscope"));
-  EXPECT_TRUE(panel.start_blocker_text().contains("/dev/null"));
-  panel.form().set_database({});
-  EXPECT_FALSE(panel.start_blocker_text().isEmpty());
+  EXPECT_EQ(start_blocker(panel), QString());
+  panel.form().restore({{"file", QStringLiteral("/dev/null/new.attnscope")}});
+  EXPECT_TRUE(start_blocker(panel).contains("/dev/null"));
+  panel.form().restore({{"file", QString()}});
+  EXPECT_FALSE(start_blocker(panel).isEmpty());
   qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
-  panel.form().set_database(folder.filePath("new.attnscope"));
-  EXPECT_TRUE(panel.start_blocker_text().contains("attnscope"));
+  panel.form().restore({{"file", folder.filePath("new.attnscope")}});
+  EXPECT_TRUE(start_blocker(panel).contains("attnscope"));
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
@@ -111,9 +109,9 @@ TEST(CollectPanel, LogColorsFollowTheTheme) {
 
 TEST(CollectPanel, ContinuesAnUnfinishedRunOnRequest) {
   CollectPanel panel;
-  EXPECT_FALSE(panel.request().resume);
-  panel.form().set_resume(true);
-  EXPECT_TRUE(panel.request().resume);
+  EXPECT_FALSE(panel.form().request().resume);
+  panel.form().restore({{"resume", true}});
+  EXPECT_TRUE(panel.form().request().resume);
 }
 
 TEST(CollectPanel, ShowsTheNumberOfRounds) {
@@ -157,7 +155,7 @@ class ResumeTest : public ::testing::Test {
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   void start(CollectPanel& panel) const {
     panel.form().set_preset(QStringLiteral("quick"));
-    panel.form().set_database(database);
+    panel.form().restore({{"file", database}});
     panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
     wait_for_progress(panel);
   }
@@ -248,15 +246,15 @@ TEST_F(ResumeTest, InterruptedCollectionIsOfferedAtTheNextStart) {
 
   MainWindow window(false);
   window.show();
-  window.shown_view().restore({{"collect", while_running}});
+  window.restore({{"collect", while_running}});
   const QString stopped = qtext(msg::collect_panel::stopped_at{.done = 48, .total = 87});
   EXPECT_EQ(window.banner().text(), stopped);
-  EXPECT_TRUE(window.collect()->isVisible());
+  EXPECT_TRUE(window.findChild<CollectPanel*>()->isVisible());
   window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
-  wait_for_progress(*window.collect());
+  wait_for_progress(*window.findChild<CollectPanel*>());
   EXPECT_EQ(window.banner().text(), QString());
   EXPECT_TRUE(collections().back().contains("--resume"));
-  stop(*window.collect());
+  stop(*window.findChild<CollectPanel*>());
 
   CollectPanel without_file;
   QFile::remove(database);
@@ -376,7 +374,7 @@ TEST(CollectForm, OffersAllGpusIfThereAreSeveral) {
   ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
   qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(script.fileName()));
   CollectForm form;
-  form.set_database(folder.filePath("c.attnscope"));
+  form.restore({{"file", folder.filePath("c.attnscope")}});
   form.set_preset(QStringLiteral("quick"));
   form.restore({{"device", "all"}});
   ASSERT_TRUE(QTest::qWaitFor([&] { return form.request().device == "all"; }, 60'000));
@@ -393,7 +391,7 @@ TEST(CollectForm, StoresTheDeviceArgument) {
   CollectForm form;
   const DeviceLimits& last = known_gpus().back();
   const QString word = QString::fromStdString(std::string(last.name)).remove("NVIDIA ");
-  form.set_device("simulated:" + word);
+  form.restore({{"device", "simulated:" + word}});
   EXPECT_EQ(form.request().device, "simulated:" + word);
   EXPECT_TRUE(form.check().plan.contains(word)) << form.check().plan.toStdString();
   form.restore({{"device", "ssh:gpubox/0"}});

@@ -89,8 +89,8 @@ TEST_F(WindowTest, CellReadOutNamesItsRun) {
   const TileMap& map = page.heatmap()->map();
   ASSERT_FALSE(map.empty());
   EXPECT_TRUE(
-      page.heatmap()->caption().contains(qtext(msg::tile_map::hidden_runs{.hidden = "tiles", .runs = "tiles (2)"})))
-      << page.heatmap()->caption().toStdString();
+      caption_of(*page.heatmap()).contains(qtext(msg::tile_map::hidden_runs{.hidden = "tiles", .runs = "tiles (2)"})))
+      << caption_of(*page.heatmap()).toStdString();
   for (const TileMap::Place place : {TileMap::Place{0, 0}, TileMap::Place{1, 1}}) {
     // The time is that of the newer run, and TFLOP/s is computed from it.
     const PointRecord source = fixtures::record_of(page.heatmap()->point_at(place));

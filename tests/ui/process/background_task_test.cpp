@@ -26,7 +26,6 @@
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/process/background_task.h"
-#include "ui/window/export_actions.h"
 #include "ui/window/query_bar.h"
 
 namespace attnscope::ui {
@@ -398,7 +397,7 @@ TEST_F(ManyPointsTest, PictureWaitsForTheUpdate) {
   page.wait_until_idle();
   window.query().set_text(QStringLiteral("fa2"));
   ASSERT_FALSE(page.is_up_to_date());
-  window.export_actions().save_to(folder->filePath(QStringLiteral("io.svg")));
+  window.save_plot_to(folder->filePath(QStringLiteral("io.svg")));
   EXPECT_TRUE(page.is_up_to_date());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
 }

@@ -215,11 +215,8 @@ TEST_F(ServeSessionTest, QueuesPointsWhileEnding) {
 }
 
 TEST(ServeTarget, ConvertsToACommandLine) {
-  const ServeTarget target{.device = QStringLiteral("0"),
-                           .database = QStringLiteral("/tmp/x.attnscope"),
-                           .why = true,
-                           .more = {QStringLiteral("--no-verify")}};
-  EXPECT_EQ(target.arguments().join(' '), "collect --serve --device 0 --utilization --no-verify -o /tmp/x.attnscope");
+  const ServeTarget target{.device = QStringLiteral("0"), .database = QStringLiteral("/tmp/x.attnscope"), .why = true};
+  EXPECT_EQ(target.arguments().join(' '), "collect --serve --device 0 --utilization -o /tmp/x.attnscope");
 }
 
 }  // namespace

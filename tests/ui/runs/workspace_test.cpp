@@ -105,55 +105,22 @@ TEST(Workspace, ReportsMissingAndDamagedFiles) {
   EXPECT_EQ(workspace.visible()->size(), 21U);
 }
 
-TEST(Workspace, DistinguishesEqualTitlesByContent) {
-  const auto import_of = [](const AttentionProblem& problem) {
-    return fixtures::TestRun{"import:PyTorch", {fixtures::imported_point("torch-flash", problem, 1e6)}, false, true};
-  };
-  AttentionProblem forward = fixtures::spec("fa2", 1024).problem;
-  AttentionProblem backward = forward;
-  backward.pass = Pass::bwd;
+TEST(Workspace, NumbersEqualTitles) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
-  fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false},
-                              import_of(backward),
-                              import_of(fixtures::decode_spec("fa2", 4096).problem),
-                              import_of(forward)});
-  Workspace workspace;
-  ASSERT_EQ(workspace.open_blocking(file), QString());
-  const auto titles = [&] {
-    QStringList all;
-    for (const LoadedRun& run : workspace.runs()) all << run.info->title;
-    return all;
-  };
-  EXPECT_EQ(titles(), (QStringList{"quick", QStringLiteral("PyTorch · bwd"), QStringLiteral("PyTorch · fwd · n_q 1"),
-                                   QStringLiteral("PyTorch · fwd")}));
-  // Equal titles are numbered.
-  const QString again = folder.filePath("b.attnscope");
-  fixtures::write_file(again, {{"quick", fixtures::memory_wall(), false}});
-  ASSERT_EQ(workspace.open_blocking(again), QString());
-  EXPECT_EQ(titles().constLast(), "quick (2)");
-  workspace.close(file);
-  EXPECT_EQ(titles(), QStringList{"quick"});
-}
-
-TEST(Workspace, DistinguishesEqualTitlesByAlgorithmAndPage) {
-  const auto import_of = [](const char* algorithm, std::int64_t page) {
-    AttentionProblem problem = fixtures::decode_spec("fa2", 4096).problem;
-    problem.page = page;
-    return fixtures::TestRun{"import:PyTorch", {fixtures::imported_point(algorithm, problem, 1e6)}, false, true};
-  };
-  const QTemporaryDir folder;
-  const QString file = folder.filePath("a.attnscope");
-  fixtures::write_file(file, {import_of("torch-flash", 0), import_of("torch-cudnn", 0), import_of("torch-cudnn", 256)});
+  const fixtures::TestRun quick{"quick", fixtures::memory_wall(), false};
+  fixtures::write_file(file, {quick, quick, {"quick (2)", fixtures::tile_sweep(), false}});
   Workspace workspace;
   ASSERT_EQ(workspace.open_blocking(file), QString());
   QStringList titles;
   for (const LoadedRun& run : workspace.runs()) titles << run.info->title;
-  EXPECT_EQ(titles.mid(0, 2),
-            (QStringList{QStringLiteral("PyTorch · torch-flash"), QStringLiteral("PyTorch · torch-cudnn")}));
-  ASSERT_EQ(titles.size(), 3);
-  EXPECT_TRUE(titles[2].startsWith(titles[1] + QStringLiteral(" · ")) && titles[2].endsWith(" 256"))
-      << titles[2].toStdString();
+  EXPECT_EQ(titles, (QStringList{"quick", "quick (2)", "quick (2) (2)"}));
+  const QString again = folder.filePath("b.attnscope");
+  fixtures::write_file(again, {quick});
+  ASSERT_EQ(workspace.open_blocking(again), QString());
+  EXPECT_EQ(workspace.runs().back().info->title, "quick (3)");
+  workspace.close(file);
+  EXPECT_EQ(workspace.runs().back().info->title, "quick");
 }
 
 TEST(Workspace, AddsFoldersToEqualFileNames) {
@@ -273,10 +240,10 @@ TEST_F(WindowTest, ShowsTwoEditsInARow) {
   QSignalSpy changed(&workspace, &Workspace::runs_changed);
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   edit(file, [](RunEdit& words) { words.deleted = true; });
-  workspace.reload_edited(file);
-  workspace.reload_edited(file);
+  workspace.refresh(file);
+  workspace.refresh(file);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.is_loading(); }));
-  EXPECT_EQ(changed.count(), 2);
+  EXPECT_EQ(changed.count(), 1) << "the second read finds no change";
   EXPECT_EQ(replaced.count(), 0);
   EXPECT_EQ(workspace.runs().size(), 1U);
 }
@@ -417,19 +384,18 @@ TEST_F(ReplacedFileTest, IsContinuedOnlyIfUnchanged) {
   ASSERT_EQ(all.runs.size(), 2U);
   EXPECT_TRUE(all.whole);
   KnownFile known{.stamp = all.stamp};
-  for (const RunSummary& run : all.runs) known.runs[run.id] = run.uid;
-  for (const auto& [run, points] : all.points) known.last_point = std::max(known.last_point, points.last_id());
+  for (const RunSummary& run : all.runs) known.runs[run.id] = run;
   const FileContents news = read_file(file, known);
   EXPECT_FALSE(news.whole);
   EXPECT_TRUE(news.points.empty());
   KnownFile of_another = known;
-  of_another.runs.begin()->second = "another";
+  of_another.runs.begin()->second.uid = "another";
   EXPECT_TRUE(read_file(file, of_another).whole);
   of_another = known;
   ++of_another.stamp.inode;
   EXPECT_EQ(read_file(file, of_another).points.size(), 2U);
   of_another = known;
-  of_another.runs[99] = "gone";
+  of_another.runs[99] = {};
   EXPECT_TRUE(read_file(file, of_another).whole);
 }
 
@@ -439,12 +405,12 @@ TEST_F(ReplacedFileTest, IsReloadedWhenAPointIsRead) {
   ASSERT_EQ(window.workspace().open_blocking(file), QString());
   const ShownPoint chosen = (*window.workspace().visible())[1];
   emit window.page(QStringLiteral("io"))->point_selected(chosen);
-  ASSERT_TRUE(window.details()->point());
+  ASSERT_TRUE(window.findChild<DetailsPanel*>()->point());
   ASSERT_NO_FATAL_FAILURE(replace());
   emit window.page(QStringLiteral("io"))->point_selected((*window.workspace().visible())[2]);
   ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(window.workspace()) == uids_there(); }));
   EXPECT_TRUE(window.banner().text().contains(file)) << window.banner().text().toStdString();
-  EXPECT_FALSE(window.details()->point()) << "point of the replaced file";
+  EXPECT_FALSE(window.findChild<DetailsPanel*>()->point()) << "point of the replaced file";
   EXPECT_EQ(window.workspace().visible()->size(), 2U);
 }
 
@@ -483,10 +449,15 @@ TEST_F(PointRecordsTest, ReadsFieldsWithoutColumns) {
 TEST_F(PointRecordsTest, ReportsAMissingFile) {
   DetailsPanel panel;
   panel.show_point(point(0));
-  EXPECT_TRUE(panel.text().contains(qtext(msg::fact::max_abs_error{}))) << panel.text().toStdString();
+  const auto shown_text = [&] {
+    QStringList all{panel.findChild<QTextBrowser*>()->toPlainText()};
+    for (const QLabel* label : panel.findChildren<QLabel*>()) all << label->text();
+    return all.join(QLatin1Char('\n'));
+  };
+  EXPECT_TRUE(shown_text().contains(qtext(msg::fact::max_abs_error{}))) << shown_text().toStdString();
   ASSERT_TRUE(QFile::remove(path));
   panel.show_point(point(1));
-  const QString text = panel.text();
+  const QString text = shown_text();
   EXPECT_TRUE(text.contains("N 512")) << "the selected point: " << text.toStdString();
   EXPECT_TRUE(text.contains(path)) << text.toStdString();
   EXPECT_EQ(workspace.visible()->size(), fixtures::memory_wall().size());
@@ -526,15 +497,12 @@ TEST(RunPoints, KeepsPlanOrderAndReplacesOlderPoints) {
   RunPoints points;
   points.add(stored(1, 2, wall[2]));
   points.add(stored(2, 0, fixtures::failed_point(wall[0].spec, Disposition::cancelled, "")));
-  RunPoints later;
-  later.add(stored(4, 1, wall[1]));
-  later.add(stored(3, 0, wall[0]));
-  points.add(std::move(later));
+  points.add(stored(4, 1, wall[1]));
+  points.add(stored(3, 0, wall[0]));
   ASSERT_EQ(points.size(), 3U);
   std::vector<std::int64_t> ids;
   for (const Row row : points.rows()) ids.push_back(points.id(row));
   EXPECT_THAT(ids, ::testing::ElementsAre(3, 4, 1));
-  EXPECT_EQ(points.last_id(), 4);
   for (std::size_t i = 0; i < points.size(); ++i) {
     EXPECT_EQ(points.columns().spec(points.rows()[i]), wall[i].spec);
     EXPECT_EQ(points.columns().disposition(points.rows()[i]), Disposition::ok);
@@ -555,26 +523,6 @@ TEST(RunPoints, DetectsContainedRuns) {
   for (double& sample : slower.kernels[0].samples_ns) sample *= 1.5;
   some.add(stored(99, 1, slower));
   EXPECT_FALSE(some.is_subset_of(all));
-}
-
-TEST(RunPoints, HaveARowPerKindOfPoint) {
-  RunPoints points;
-  std::size_t place = 0;
-  const auto add = [&](const PointSpec& spec) {
-    points.add(stored(1, place++, fixtures::failed_point(spec, Disposition::infeasible, "not asked")));
-  };
-  for (const std::int64_t n : {256, 512}) {
-    for (const int br : {64, 128}) add(fixtures::spec("fa2", n, br));
-  }
-  EXPECT_EQ(points.distinct_settings().size(), 1U) << "N and tile are not settings";
-  add(fixtures::decode_spec("fa2", 512));
-  PointSpec told = fixtures::spec("fa2", 256);
-  told.knobs = {{"cluster", 4}};
-  add(told);
-  told.problem.page = 64;
-  add(told);
-  add(told);
-  EXPECT_EQ(points.distinct_settings().size(), 4U);
 }
 
 }  // namespace

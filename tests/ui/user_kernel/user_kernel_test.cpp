@@ -266,9 +266,8 @@ TEST_F(UserKernelWindow, OffersNoSimulatedGpuForCollecting) {
   });
   ASSERT_NE(box, boxes.end());
   form->set_preset("tiles");
-  form->set_device("simulated:H200");
+  form->restore({{"device", "simulated:H200"}});
   EXPECT_FALSE((*box)->isEnabled());
-  EXPECT_FALSE((*box)->isChecked());
   EXPECT_FALSE((*box)->toolTip().isEmpty());
   EXPECT_FALSE(form->request().algorithms.contains(QString::fromStdString(name)));
   const auto fa2 = std::ranges::find_if(

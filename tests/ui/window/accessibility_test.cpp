@@ -5,6 +5,7 @@
 #include <QAbstractButton>
 #include <QAccessible>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QTest>
 
 #include "tests/ui/window_test.h"
@@ -13,11 +14,9 @@
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/roofline/roofline_plot.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
-#include "ui/panels/values_dialog.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/window/text_size.h"
 
 namespace attnscope::ui {
 namespace {
@@ -101,11 +100,11 @@ TEST_F(AccessibilityTest, CtrlTShowsTheTableOfThePlot) {
   window.show_page(QStringLiteral("tiles"));
   wait_until_idle();
   trigger(window, QKeySequence(QStringLiteral("Ctrl+T")));
-  auto* dialog = window.findChild<ValuesDialog*>();
-  ASSERT_NE(dialog, nullptr);
-  EXPECT_TRUE(dialog->isVisible());
+  const auto* table = window.findChild<QTableView*>(QStringLiteral("plot-table"));
+  ASSERT_NE(table, nullptr);
+  EXPECT_TRUE(table->isVisible());
   const ShownValues values = page_of<TileHeatmapPage>(window).values();
-  const QAbstractItemModel& model = *dialog->table().model();
+  const QAbstractItemModel& model = *table->model();
   ASSERT_EQ(model.rowCount(), static_cast<int>(values.lines.size()));
   for (int row = 0; row < model.rowCount(); ++row) {
     for (int column = 0; column < model.columnCount(); ++column) {
@@ -146,7 +145,7 @@ TEST_F(AccessibilityTest, LargeTextFits) {
   window.resize(1280, 800);
   window.show();
   ASSERT_EQ(window.workspace().open_blocking(file), QString());
-  window.text_size().set_scale(2);
+  set_text_scale(2);
   for (const PageKind& kind : page_kinds()) {
     window.show_page(to_qstring(kind.id));
     wait_until_idle();

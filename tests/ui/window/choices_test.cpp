@@ -114,12 +114,12 @@ TEST_F(ChoicesTest, MenusMarkOptionsWithoutPoints) {
 TEST_F(ChoicesTest, CollectFillsTheForm) {
   choose_absent();
   follow_link(*curves().findChild<EmptyState*>(), QStringLiteral("collect"));
-  const auto* panel = window.findChild<CollectPanel*>();
+  auto* panel = window.findChild<CollectPanel*>();
   EXPECT_TRUE(panel->isVisible());
-  const QStringList axes = panel->request().axes;
+  const QStringList axes = panel->form().request().axes;
   EXPECT_TRUE(axes.contains("d=64")) << axes.join(' ').toStdString();
   EXPECT_TRUE(axes.contains("mask=causal")) << axes.join(' ').toStdString();
-  EXPECT_EQ(panel->request().preset, "memory-wall");
+  EXPECT_EQ(panel->form().request().preset, "memory-wall");
 }
 
 TEST_F(ChoicesTest, AnotherFileMovesNoChoice) {

@@ -118,17 +118,6 @@ TEST_F(WindowTest, DocumentLinksAreValid) {
   EXPECT_GT(links, 15);
 }
 
-/// Receives URLs instead of a browser.
-class UrlReceiver : public QTextBrowser {
- public:
-  UrlReceiver() { QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "setSource"); }
-  ~UrlReceiver() override { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); }
-  QList<QUrl> asked;
-
- protected:
-  void doSetSource(const QUrl& name, QTextDocument::ResourceType /*type*/) override { asked << name; }
-};
-
 QString text_of(const QString& file) {
   QFile page(file);
   return page.open(QIODevice::ReadOnly) ? QString::fromUtf8(page.readAll()) : QString();

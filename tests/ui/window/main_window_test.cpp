@@ -46,7 +46,6 @@
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"
-#include "ui/window/export_actions.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/sample_banner.h"
 
@@ -77,7 +76,7 @@ TEST_F(OpenedWindowTest, SendsASelectedPointToTheExplorer) {
   Page* const curves = window.page(QStringLiteral("io"));
   const ShownPoint point = (*window.workspace().visible())[3];
   emit curves->point_selected(point);
-  window.details()->findChild<QPushButton*>(QStringLiteral("explore-point"))->click();
+  window.findChild<DetailsPanel*>()->findChild<QPushButton*>(QStringLiteral("explore-point"))->click();
   QApplication::processEvents();
   const auto& page = page_of<ExplorerPage>(window);
   EXPECT_TRUE(page.isVisible());
@@ -159,14 +158,14 @@ TEST_F(WindowTest, ReportsEveryBadFile) {
   ASSERT_TRUE(opened.wait());
   EXPECT_EQ(window.banner().text(), QString()) << "cleared after a file was opened";
   // Errors of other actions stay.
-  window.export_actions().save_to(QStringLiteral("/proc/new.png"));
+  window.save_plot_to(QStringLiteral("/proc/new.png"));
   window.open_files({file});
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
-  window.export_actions().save_to(folder.filePath("new.png"));
+  window.save_plot_to(folder.filePath("new.png"));
   EXPECT_EQ(window.banner().text(), QString());
 }
 
-TEST_F(WindowTest, CountsDuplicatePointsOnceWithANote) {
+TEST_F(WindowTest, CountsDuplicatePointsOnce) {
   MainWindow window(false);
   const QString copy = folder.filePath("copy.attnscope");
   ASSERT_TRUE(QFile::copy(file, copy));
@@ -179,17 +178,13 @@ TEST_F(WindowTest, CountsDuplicatePointsOnceWithANote) {
   const auto measured = [](std::size_t count) {
     return msg::window::points_of{.origin = title(Provenance::measured), .points = count};
   };
-  const auto duplicates = [](std::size_t count) { return msg::window::duplicates_counted_once{.points = count}; };
   EXPECT_TRUE(shows(measured(points)));
-  EXPECT_FALSE(shows(duplicates(points)));
   ASSERT_EQ(window.workspace().open_blocking(copy), QString());
   EXPECT_TRUE(shows(measured(points))) << "as many as are drawn";
-  EXPECT_TRUE(shows(duplicates(points)));
   ASSERT_TRUE(window.workspace().set_query("fa1").empty());
   const std::size_t fit = window.workspace().visible()->size();
   ASSERT_LT(fit, points);
   EXPECT_TRUE(shows(measured(fit)));
-  EXPECT_FALSE(shows(duplicates(points)) || shows(duplicates(fit))) << "the filter hides some of them";
 }
 
 TEST_F(WindowTest, LanguageChangesAtOnce) {
@@ -234,7 +229,7 @@ TEST_F(WindowTest, BannerDropsOutdatedMessages) {
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
   // An error of the disk stays.
-  window.export_actions().save_to(QStringLiteral("/proc/new.png"));
+  window.save_plot_to(QStringLiteral("/proc/new.png"));
   workspace.set_run_visible(0, false);
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
 }
@@ -247,7 +242,7 @@ TEST_F(WindowTest, DistinguishesEqualFileNames) {
   MainWindow window(false);
   const auto files_of_runs = [&] {
     QStringList names;
-    const QAbstractItemModel& model = *window.runs_panel()->model();
+    const QAbstractItemModel& model = *window.findChild<RunsPanel*>()->model();
     for (int row = 0; row < model.rowCount(); ++row) {
       names << model.index(row, 0).data(RunsModel::file_role).toString().section(QStringLiteral(" · "), 0, 0);
     }
@@ -321,7 +316,7 @@ TEST_F(WindowTest, ShowsTheFileBeingRead) {
   ASSERT_TRUE(window.workspace().opening().startsWith("sample.attnscope"));
   const QString opening = qtext(msg::window::opening{.files = window.workspace().opening().toStdString()});
   EXPECT_EQ(files->text(), opening);
-  EXPECT_TRUE(window.runs_panel()->placeholder_text().contains(opening));
+  EXPECT_TRUE(window.findChild<RunsPanel*>()->placeholder_text().contains(opening));
   for (const EmptyState* state : window.findChildren<EmptyState*>()) {
     if (!state->isVisible()) continue;
     EXPECT_TRUE(state->text().contains(opening)) << state->text().toStdString();
@@ -380,8 +375,8 @@ TEST_F(OpenedWindowTest, OffersAFinishedSweepWithoutSwitchingPages) {
   auto& page = page_of<IoCurvePage>(window);
   const QString sweep = folder.filePath("sweep.attnscope");
   write_sweep(sweep);
-  emit window.collect()->collection_started(sweep, 1);
-  emit window.collect()->collection_ended(sweep, 1);
+  emit window.findChild<CollectPanel*>()->collection_started(sweep, 1);
+  emit window.findChild<CollectPanel*>()->collection_ended(sweep, 1);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
   EXPECT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
   EXPECT_EQ(window.banner().text(), qtext(msg::window::sweep_collected{.points = points_text(3)}));

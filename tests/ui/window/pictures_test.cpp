@@ -25,7 +25,6 @@
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/point_plot.h"
 #include "ui/text/qtext.h"
-#include "ui/window/export_actions.h"
 #include "ui/window/offscreen.h"
 
 namespace attnscope::ui {
@@ -181,12 +180,12 @@ TEST_F(WindowTest, KeepsTheOldPlotOnAWriteError) {
   ASSERT_EQ(window.workspace().open_blocking(file), QString());
   for (const char* name : {"/proc/version", "/proc/new.png", "/proc/new.svg", "/proc/new.pdf"}) {
     window.banner().clear_all();
-    window.export_actions().save_to(QString::fromUtf8(name));
+    window.save_plot_to(QString::fromUtf8(name));
     EXPECT_TRUE(window.banner().text().contains(name)) << window.banner().text().toStdString();
   }
   window.banner().clear_all();
   for (const char* name : {"plot.png", "plot.svg", "plot.pdf"}) {
-    window.export_actions().save_to(folder.filePath(name));
+    window.save_plot_to(folder.filePath(name));
     EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
   }
   EXPECT_EQ(window.banner().text(), QString());
@@ -223,49 +222,6 @@ TEST_F(WindowTest, PicturesShowTheirSourceButNoHoverHints) {
     }
   }
   EXPECT_EQ(pictures, 4 + 2 * 3);
-}
-
-TEST(FrameSyncedPlot, DrawsOncePerFrame) {
-  FrameSyncedPlot plot;
-  plot.resize(400, 300);
-  plot.show();
-  wait_until_idle();
-  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
-  plot.resize(500, 300);
-  plot.xAxis->setRange(0, 7);
-  plot.replot(QCustomPlot::rpQueuedReplot);
-  plot.resize(500, 340);
-  plot.replot(QCustomPlot::rpQueuedReplot);
-  EXPECT_EQ(drawn.count(), 0) << "the frame is drawn later";
-  wait_until_idle();
-  EXPECT_EQ(drawn.count(), 1);
-  EXPECT_EQ(plot.viewport(), QRect(0, 0, 500, 340));
-}
-
-TEST(FrameSyncedPlot, RedrawsAtTheCurrentSize) {
-  FrameSyncedPlot plot;
-  plot.setBackground(QBrush(Qt::red));
-  plot.resize(400, 300);
-  plot.show();
-  wait_until_idle();
-  plot.xAxis->setRange(3, 4);
-  plot.resize(700, 500);
-  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
-  // A frame is painted before the event loop runs.
-  const QImage frame = plot.grab().toImage();
-  EXPECT_EQ(drawn.count(), 1);
-  EXPECT_EQ(frame.pixelColor(695, 2), QColor(Qt::red));
-  EXPECT_GT(plot.axisRect()->right(), 600);
-}
-
-TEST(FrameSyncedPlot, DrawsWhileHidden) {
-  FrameSyncedPlot plot;
-  plot.resize(400, 300);
-  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
-  plot.replot(QCustomPlot::rpQueuedReplot);
-  plot.replot(QCustomPlot::rpQueuedReplot);
-  wait_until_idle();
-  EXPECT_EQ(drawn.count(), 1);
 }
 
 TEST(ResultModel, ReportsChangedCells) {

@@ -214,12 +214,12 @@ void answer(QMessageBox& question, QMessageBox::ButtonRole role) {
 /// Starts a sweep that takes far longer than the test.
 void start_long_sweep(MainWindow& window, const QTemporaryDir& folder) {
   window.show();
-  CollectForm& form = window.collect()->form();
+  CollectForm& form = window.findChild<CollectPanel*>()->form();
   form.set_preset(QStringLiteral("tiles"));
   form.set_axes(QStringLiteral("N=4096"));
-  form.set_database(folder.filePath("long.attnscope"));
-  QSignalSpy planned(&window.collect()->collector(), &CollectorProcess::planned);
-  window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+  form.restore({{"file", folder.filePath("long.attnscope")}});
+  QSignalSpy planned(&window.findChild<CollectPanel*>()->collector(), &CollectorProcess::planned);
+  window.findChild<CollectPanel*>()->findChild<QPushButton*>(QStringLiteral("start"))->click();
   ASSERT_TRUE(planned.wait(60'000));
 }
 
@@ -227,18 +227,19 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsPoints) {
   const QTemporaryDir folder;
   const BuildCollector collector;
   MainWindow window(false);
-  CollectPanel& panel = *window.collect();
+  CollectPanel& panel = *window.findChild<CollectPanel*>();
   panel.form().set_preset(QStringLiteral("quick"));
   panel.form().set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
-  panel.form().set_database(folder.filePath("new/collected.attnscope"));
-  ASSERT_EQ(panel.start_blocker_text(), QString());
+  panel.form().restore({{"file", folder.filePath("new/collected.attnscope")}});
+  ASSERT_EQ(start_blocker(panel), QString());
   QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
   QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
   QStringList in_flight;
-  QObject::connect(&panel.collector(), &CollectorProcess::point_started,
-                   [&](const StartedEvent&) { in_flight << panel.in_flight(); });
+  QObject::connect(&panel.collector(), &CollectorProcess::point_started, [&](const StartedEvent&) {
+    in_flight << panel.findChild<QLabel*>(QStringLiteral("current-point"))->text();
+  });
   panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
-  EXPECT_FALSE(panel.start_blocker_text().isEmpty()) << "a second start is refused while one runs";
+  EXPECT_FALSE(start_blocker(panel).isEmpty()) << "a second start is refused while one runs";
   ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
   ASSERT_TRUE(QTest::qWaitFor([&] {
     return !window.workspace().runs().empty() &&
@@ -246,7 +247,8 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsPoints) {
   }));
   ASSERT_FALSE(in_flight.isEmpty());
   EXPECT_TRUE(in_flight[0].startsWith("fa1 N 256 d 64")) << in_flight[0].toStdString();
-  EXPECT_EQ(panel.in_flight(), QString()) << "no point is being measured";
+  EXPECT_EQ(panel.findChild<QLabel*>(QStringLiteral("current-point"))->text(), QString())
+      << "no point is being measured";
   EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
   EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
   for (const Curve& curve : page_of<IoCurvePage>(window).curves().curves)
@@ -265,14 +267,14 @@ TEST(Window, SelectsAndShowsAFinishedSweep) {
   ASSERT_EQ(window.workspace().open_blocking(others), QString());
   window.show();
   wait_until_idle();
-  RunsPanel& list = *window.runs_panel();
+  RunsPanel& list = *window.findChild<RunsPanel*>();
   list.setCurrentIndex(list.model()->index(0, 0));
-  CollectForm& form = window.collect()->form();
+  CollectForm& form = window.findChild<CollectPanel*>()->form();
   form.set_preset(QStringLiteral("quick"));
   form.set_axes(QStringLiteral("N=256 d=64 algorithm=fa2"));
-  form.set_database(folder.filePath("new.attnscope"));
-  QSignalSpy finished(&window.collect()->collector(), &CollectorProcess::finished);
-  window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+  form.restore({{"file", folder.filePath("new.attnscope")}});
+  QSignalSpy finished(&window.findChild<CollectPanel*>()->collector(), &CollectorProcess::finished);
+  window.findChild<CollectPanel*>()->findChild<QPushButton*>(QStringLiteral("start"))->click();
   ASSERT_TRUE(finished.wait(60'000));
   ASSERT_TRUE(QTest::qWaitFor([&] {
     return window.workspace().runs().size() == 21 &&
@@ -287,7 +289,7 @@ TEST(Window, QuitDuringASweepAsksAndStopsIt) {
   const QTemporaryDir folder;
   const BuildCollector collector;
   MainWindow window(false);
-  QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
+  QSignalSpy cancelled(&window.findChild<CollectPanel*>()->collector(), &CollectorProcess::cancelled);
   ASSERT_NO_FATAL_FAILURE(start_long_sweep(window, folder));
   const auto answer_question = [&](QMessageBox::ButtonRole role) {
     QMessageBox* question = quit_question(window);
@@ -299,11 +301,11 @@ TEST(Window, QuitDuringASweepAsksAndStopsIt) {
   ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::RejectRole));
   QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   EXPECT_TRUE(window.isVisible());
-  EXPECT_TRUE(window.collect()->is_running()) << "the sweep continues";
+  EXPECT_TRUE(window.findChild<CollectPanel*>()->is_running()) << "the sweep continues";
   EXPECT_FALSE(window.close());
   ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::AcceptRole));
   ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
-  EXPECT_FALSE(window.collect()->is_running());
+  EXPECT_FALSE(window.findChild<CollectPanel*>()->is_running());
   EXPECT_FALSE(window.isVisible()) << "the window closes after the sweep";
   const FileContents contents = read_file(folder.filePath("long.attnscope"));
   ASSERT_EQ(contents.runs.size(), 1U) << contents.error.toStdString();

@@ -12,7 +12,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/models/runs_model.h"
 #include "ui/panels/runs_panel.h"
-#include "ui/process/run_editor.h"
+#include "ui/process/json_program.h"
 #include "ui/runs/samples.h"
 
 namespace attnscope::ui {
@@ -33,18 +33,20 @@ class RunEditsTest : public WindowTest {
     wait_until_idle();
   }
   void edit(const QStringList& words) {
-    emit window->runs_panel()->edit_requested(window->workspace().files().first(), words);
+    emit window->findChild<RunsPanel*>()->edit_requested(window->workspace().files().first(), words);
     wait();
   }
   [[nodiscard]] QStringList titles() {
-    const QAbstractItemModel& model = *window->runs_panel()->model();
+    const QAbstractItemModel& model = *window->findChild<RunsPanel*>()->model();
     QStringList all;
     for (int row = 0; row < model.rowCount(); ++row) {
       all << model.index(row, 0).data(RunsModel::title_role).toString();
     }
     return all;
   }
-  [[nodiscard]] QVariant row_data(int row, int role) { return window->runs_panel()->model()->index(row, 0).data(role); }
+  [[nodiscard]] QVariant row_data(int row, int role) {
+    return window->findChild<RunsPanel*>()->model()->index(row, 0).data(role);
+  }
 
   std::unique_ptr<MainWindow> window = std::make_unique<MainWindow>(false);
   RunEditor* editor = nullptr;
@@ -81,7 +83,7 @@ TEST_F(RunEditsTest, DoNotChangeRecordedSamples) {
   QFile before(sample);
   ASSERT_TRUE(before.open(QIODevice::ReadOnly));
   const QByteArray bytes = before.readAll();
-  emit window->runs_panel()->edit_requested(sample, {"--run=1", "--name=mine"});
+  emit window->findChild<RunsPanel*>()->edit_requested(sample, {"--run=1", "--name=mine"});
   wait();
   EXPECT_TRUE(window->banner().text().contains(sample));
   QFile after(sample);
@@ -102,8 +104,8 @@ TEST_F(RunEditsTest, ReportFailuresInTheBanner) {
 }
 
 TEST_F(RunEditsTest, AreAppliedBeforeTheWindowCloses) {
-  emit window->runs_panel()->edit_requested(file, {"--run=1", "--name=x"});
-  emit window->runs_panel()->edit_requested(file, {"--run=2", "--name=y"});
+  emit window->findChild<RunsPanel*>()->edit_requested(file, {"--run=1", "--name=x"});
+  emit window->findChild<RunsPanel*>()->edit_requested(file, {"--run=2", "--name=y"});
   window.reset();
   const std::vector<RunSummary> runs = RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs();
   EXPECT_EQ(runs[0].annotations.name, "x");

@@ -32,7 +32,6 @@
 #include "ui/runs/samples.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/session.h"
-#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
@@ -113,7 +112,7 @@ TEST_F(SessionTest, RestoresChoicesOfPages) {
     pages[QString::fromLatin1(saved.id)] = QJsonDocument::fromJson(saved.state).object();
   }
   MainWindow window(false);
-  window.shown_view().restore({{"pages", pages}});
+  window.restore({{"pages", pages}});
   for (const SavedPage& saved : saved_pages) {
     const Page* page = window.page(QString::fromLatin1(saved.id));
     ASSERT_NE(page, nullptr) << saved.id;
@@ -148,21 +147,21 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
     explorer.edit(QStringLiteral("what_if_dram"), QStringLiteral("50"), -1);
     wait_until_idle();
     window.select((*window.workspace().visible())[2]);
-    ASSERT_TRUE(window.details()->point().has_value());
-    CollectForm& form = window.collect()->form();
+    ASSERT_TRUE(window.findChild<DetailsPanel*>()->point().has_value());
+    CollectForm& form = window.findChild<CollectPanel*>()->form();
     form.set_axes(QStringLiteral("N=512 d=64"));
-    form.set_rounds(7);
+    form.restore({{"rounds", 7}});
     window.findChild<QDockWidget*>(QStringLiteral("collect"))->hide();
     window.show_page(QStringLiteral("explorer"));
-    left = window.shown_view().view();
+    left = window.view();
     ASSERT_EQ(write_view(path, left), QString());
   }
   MainWindow window(false);
   const ViewDocument read = read_view(path);
   ASSERT_EQ(read.problem, QString());
-  window.shown_view().restore(read.view);
-  EXPECT_EQ(window.shown_view().view()["files"], left["files"]) << "kept while the files are being read";
-  EXPECT_EQ(window.shown_view().view()["unticked"], left["unticked"]);
+  window.restore(read.view);
+  EXPECT_EQ(window.view()["files"], left["files"]) << "kept while the files are being read";
+  EXPECT_EQ(window.view()["unticked"], left["unticked"]);
   window.show();
   read_all(window);
   EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
@@ -174,16 +173,16 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
   EXPECT_EQ(page_of<ExplorerPage>(window).chosen_state().choices.what_if.dram_rate, 0.5);
   EXPECT_TRUE(page_of<ExplorerPage>(window).chosen_state().pin);
   EXPECT_FALSE(window.findChild<QDockWidget*>(QStringLiteral("collect"))->toggleViewAction()->isChecked());
-  EXPECT_EQ(window.collect()->request().rounds, 7);
+  EXPECT_EQ(window.findChild<CollectPanel*>()->form().request().rounds, 7);
   const auto& io = page_of<IoCurvePage>(window);
   EXPECT_EQ(io.plot()->xAxis->range(), zoomed);
   EXPECT_TRUE(io.plot()->is_user_zoomed());
-  QJsonObject now = window.shown_view().view();
+  QJsonObject now = window.view();
   left.remove("window");  // Depends on the screen.
   now.remove("window");
   EXPECT_EQ(QJsonDocument(now).toJson().toStdString(), QJsonDocument(left).toJson().toStdString());
-  ASSERT_TRUE(window.details()->point().has_value()) << "on every page";
-  EXPECT_EQ(window.details()->point()->id, left["selection"].toObject()["point"].toInteger());
+  ASSERT_TRUE(window.findChild<DetailsPanel*>()->point().has_value()) << "on every page";
+  EXPECT_EQ(window.findChild<DetailsPanel*>()->point()->id, left["selection"].toObject()["point"].toInteger());
 }
 
 TEST_F(SessionTest, RestoresOpenPanels) {
@@ -191,11 +190,11 @@ TEST_F(SessionTest, RestoresOpenPanels) {
   window.resize(1440, 900);
   window.show();
   wait_until_idle();
-  const QJsonObject open = window.shown_view().view();
+  const QJsonObject open = window.view();
   ASSERT_TRUE(open["panels"].toObject()["runs"].toBool());
   window.close();
   wait_until_idle();
-  const QJsonObject left = window.shown_view().view();
+  const QJsonObject left = window.view();
   EXPECT_EQ(left["panels"], open["panels"]);
   EXPECT_EQ(left["window"], open["window"]);
 }
@@ -208,10 +207,10 @@ TEST_F(SessionTest, OpensAWindowOfALargerScreenInsideThisOne) {
     window.resize(3000, 2000);
     window.show();
     wait_until_idle();
-    left = window.shown_view().view();
+    left = window.view();
   }
   MainWindow window(false);
-  window.shown_view().restore(left);
+  window.restore(left);
   const QRect available = window.screen()->availableGeometry();
   EXPECT_TRUE(available.contains(window.frameGeometry()))
       << window.frameGeometry().width() << "x" << window.frameGeometry().height() << " on " << available.width() << "x"
@@ -240,7 +239,7 @@ TEST_F(SessionTest, SavesRecordedSamplesByName) {
   EXPECT_EQ(raw["selection"].toObject()["file"].toString(), QStringLiteral("sample:h200"));
   EXPECT_EQ(read_view(path).view["files"].toArray(), files);
   MainWindow window(false);
-  window.shown_view().restore({{"files", QJsonArray{own}}});
+  window.restore({{"files", QJsonArray{own}}});
   read_all(window);
   EXPECT_EQ(window.workspace().files(), QStringList()) << "the sample does not replace the missing file";
   EXPECT_TRUE(window.banner().text().contains(own)) << window.banner().text().toStdString();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text size, panels, recent files and number editors.
-#include "ui/window/text_size.h"
 
 #include <QAction>
 #include <QDockWidget>
+#include <QMenu>
 #include <QMenuBar>
 #include <QSettings>
 #include <QSignalSpy>
@@ -17,7 +17,6 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/widgets/number_editor.h"
-#include "ui/window/recent_files.h"
 
 namespace attnscope::ui {
 namespace {
@@ -65,40 +64,43 @@ TEST_F(TextSizeTest, TextSizeHasLimits) {
   }
   press(window, Qt::Key_0, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF(), own, 1e-9);
-  window.text_size().set_scale(100);
-  EXPECT_EQ(window.text_size().scale(), TextSize::max_scale);
-  window.text_size().set_scale(0.01);
-  EXPECT_EQ(window.text_size().scale(), TextSize::min_scale);
-  window.text_size().set_scale(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(window.text_size().scale(), 1);
+  set_text_scale(100);
+  EXPECT_EQ(text_scale(), max_text_scale);
+  set_text_scale(0.01);
+  EXPECT_EQ(text_scale(), min_text_scale);
+  set_text_scale(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(text_scale(), 1);
 }
 
 TEST(RecentFilesMenu, ListsTheLastEightFilesOnce) {
   QSettings().remove(QStringLiteral("files/recent"));
-  RecentFiles menu(true, nullptr);
-  EXPECT_FALSE(menu.isEnabled());
+  const auto menu_of = [](MainWindow& window) { return window.findChild<QMenu*>(QStringLiteral("recent")); };
+  const auto paths = [&](MainWindow& window) {
+    QStringList all;
+    for (const QAction* action : menu_of(window)->actions()) all << action->statusTip();
+    return all;
+  };
+  MainWindow window(true);
+  EXPECT_FALSE(menu_of(window)->isEnabled());
   QStringList expected;
   for (int i = 1; i <= 9; ++i) {
     const QString path = QStringLiteral("/a/%1.attnscope").arg(i);
-    menu.add(path);
+    emit window.workspace().opened(path);
     expected.prepend(path);
   }
-  const auto paths = [](const RecentFiles& of) {
-    QStringList all;
-    for (const QAction* action : of.actions()) all << action->statusTip();
-    return all;
-  };
   expected.removeLast();
-  EXPECT_EQ(paths(menu), expected);
-  menu.add(expected[3]);
+  EXPECT_EQ(paths(window), expected);
+  emit window.workspace().opened(expected[3]);
   expected.move(3, 0);
-  EXPECT_EQ(paths(menu), expected);
-  EXPECT_EQ(paths(RecentFiles(true, nullptr)), expected) << "saved";
-  EXPECT_TRUE(RecentFiles(false, nullptr).isEmpty());
-  QSignalSpy chosen(&menu, &RecentFiles::chosen);
-  menu.actions()[1]->trigger();
-  ASSERT_EQ(chosen.size(), 1);
-  EXPECT_EQ(chosen[0][0].toString(), expected[1]);
+  EXPECT_EQ(paths(window), expected);
+  MainWindow next(true);
+  EXPECT_EQ(paths(next), expected) << "saved";
+  MainWindow another(false);
+  EXPECT_TRUE(menu_of(another)->isEmpty());
+  QSignalSpy failed(&window.workspace(), &Workspace::open_failed);
+  menu_of(window)->actions()[1]->trigger();
+  ASSERT_TRUE(failed.wait());
+  EXPECT_EQ(failed[0][0].toString(), expected[1]);
   QSettings().remove(QStringLiteral("files/recent"));
 }
 

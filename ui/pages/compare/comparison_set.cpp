@@ -12,9 +12,6 @@
 #include "profiler/plan/fields.h"
 #include "profiler/tilemap/tile_map.h"
 #include "storage/compared_runs.h"
-#include "ui/models/curve_series.h"
-#include "ui/process/background_delete.h"
-#include "ui/runs/loaded_runs.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -202,7 +199,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& 
                              .other = rows[code],
                              .alignment = alignment_except(table, ask.axis, rows[ask.base], rows[code], ask.tiles)});
   }
-  const auto set = make_background_deleted<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
+  const auto set = std::make_shared<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
   return cancelled && cancelled() ? nullptr : set;
 }
 

@@ -8,7 +8,6 @@
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

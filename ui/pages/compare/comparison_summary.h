@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ui/pages/compare/comparison_set.h"
+#include "ui/runs/point_set.h"
 #include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {

@@ -7,7 +7,6 @@
 
 #include "messages/compare_page.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

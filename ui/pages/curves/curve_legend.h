@@ -7,7 +7,7 @@
 
 #include "ui/models/curve_series.h"
 #include "ui/plots/hover_overlay.h"
-#include "ui/plots/legend_table.h"
+#include "ui/plots/legend_plot.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {

@@ -11,7 +11,7 @@
 #include "profiler/metrics/metrics.h"
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/markers.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

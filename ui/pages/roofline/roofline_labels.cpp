@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/plots/markers.h"
 #include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {

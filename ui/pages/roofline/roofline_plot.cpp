@@ -8,7 +8,7 @@
 #include "messages/roofline_page.h"
 #include "profiler/points/facets.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/markers.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/window/window_view.h"
-
+// State of the window as a JSON document (saved by ui/window/session.h).
 #include <QAction>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -15,7 +14,6 @@
 #include "ui/text/format.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/text_size.h"
 
 namespace attnscope::ui {
 namespace {
@@ -49,39 +47,34 @@ QString canonical_path(const QString& path) {
 
 }  // namespace
 
-WindowView::WindowView(MainWindow& window) : QObject(&window), window_(window) {
-  connect(&window_.workspace(), &Workspace::points_changed, this, &WindowView::select);
-}
-
-QJsonObject WindowView::view() {
-  const Workspace& workspace = window_.workspace();
-  const QStringList files = workspace.requested_files();
+QJsonObject MainWindow::view() {
+  const QStringList files = workspace_.requested_files();
   QJsonObject pages;
   for (const PageKind& kind : page_kinds()) {
     const QString id = to_qstring(kind.id);
-    pages[id] = window_.page(id)->state();
+    pages[id] = page(id)->state();
   }
   std::map<bool, QJsonArray> ticks;
-  for (const auto& [run, checked] : workspace.checked_runs()) {
+  for (const auto& [run, checked] : workspace_.checked_runs()) {
     if (!files.contains(run.first)) continue;
     ticks[checked].append(
         QJsonObject{{QStringLiteral("file"), run.first}, {QStringLiteral("run"), QString::fromStdString(run.second)}});
   }
   std::optional<Selected> selected = pending_selection_;
   // The selected point is marked on all pages.
-  if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !selected) {
+  if (const std::optional<ShownPoint>& point = page(page_id())->marked(); point && !selected) {
     selected = Selected{point->run->file, point->id};
   }
   capture_panels();
   QJsonObject view{{QStringLiteral("files"), QJsonArray::fromStringList(files)},
-                   {QStringLiteral("page"), window_.page_id()},
+                   {QStringLiteral("page"), page_id()},
                    {QStringLiteral("pages"), pages},
-                   {QStringLiteral("filter"), window_.query().field()->text()},
+                   {QStringLiteral("filter"), query_->field()->text()},
                    {QStringLiteral("unticked"), ticks[false]},
                    {QStringLiteral("ticked"), ticks[true]},
                    {QStringLiteral("panels"), panels_},
-                   {QStringLiteral("window"), place_},
-                   {QStringLiteral("collect"), window_.collect()->state()}};
+                   {QStringLiteral("window"), geometry_},
+                   {QStringLiteral("collect"), collect_->state()}};
   if (selected && files.contains(selected->file)) {
     view[QStringLiteral("selection")] =
         QJsonObject{{QStringLiteral("file"), selected->file}, {QStringLiteral("point"), selected->point}};
@@ -89,37 +82,36 @@ QJsonObject WindowView::view() {
   return view;
 }
 
-void WindowView::capture_panels() {
-  if (window_.isHidden() && !panels_.isEmpty()) return;  // a closed window has no visible panels; keep the last state
-  for (const QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
+void MainWindow::capture_panels() {
+  if (isHidden() && !panels_.isEmpty()) return;  // a closed window has no visible panels; keep the last state
+  for (const QDockWidget* dock : findChildren<QDockWidget*>()) {
     panels_[dock->objectName()] = dock->toggleViewAction()->isChecked();
   }
-  place_ = {{QStringLiteral("geometry"), as_text(window_.saveGeometry())},
-            {QStringLiteral("docks"), as_text(window_.saveState(docks_version))},
-            {QStringLiteral("text"), window_.text_size().scale()}};
+  geometry_ = {{QStringLiteral("geometry"), as_text(saveGeometry())},
+               {QStringLiteral("docks"), as_text(saveState(docks_version))},
+               {QStringLiteral("text"), text_scale()}};
 }
 
-void WindowView::restore(const QJsonObject& view) {
+void MainWindow::restore(const QJsonObject& view) {
   const QJsonObject pages = view[QStringLiteral("pages")].toObject();
   for (const PageKind& kind : page_kinds()) {
     const QString id = to_qstring(kind.id);
-    if (pages.contains(id)) window_.page(id)->restore(pages[id].toObject());
+    if (pages.contains(id)) page(id)->restore(pages[id].toObject());
   }
   restore_files(view);
-  if (view.contains(QStringLiteral("filter"))) window_.query().set_text(view[QStringLiteral("filter")].toString());
-  window_.show_page(view[QStringLiteral("page")].toString());
+  if (view.contains(QStringLiteral("filter"))) query_->set_text(view[QStringLiteral("filter")].toString());
+  show_page(view[QStringLiteral("page")].toString());
   restore_panels(view);
-  window_.collect()->restore(view[QStringLiteral("collect")].toObject());  // may show its panel
-  select();
+  collect_->restore(view[QStringLiteral("collect")].toObject());  // may show its panel
+  select_pending();
 }
 
-void WindowView::restore_files(const QJsonObject& view) {
+void MainWindow::restore_files(const QJsonObject& view) {
   if (!view.contains(QStringLiteral("files"))) return;
-  Workspace& workspace = window_.workspace();
   QStringList files;
   for (const auto& file : view[QStringLiteral("files")].toArray()) files << canonical_path(file.toString());
-  for (const QString& file : QStringList(workspace.files())) {
-    if (!files.contains(file)) workspace.close(file);
+  for (const QString& file : QStringList(workspace_.files())) {
+    if (!files.contains(file)) workspace_.close(file);
   }
   Workspace::CheckedRuns ticks;
   for (const bool checked : {false, true}) {
@@ -128,9 +120,9 @@ void WindowView::restore_files(const QJsonObject& view) {
              run[QStringLiteral("run")].toString().toStdString()}] = checked;
     }
   }
-  workspace.set_checked_runs(ticks);
+  workspace_.set_checked_runs(ticks);
   for (const QString& file : files) {
-    if (!workspace.requested_files().contains(file)) workspace.open(file);
+    if (!workspace_.requested_files().contains(file)) workspace_.open(file);
   }
   pending_selection_.reset();
   if (const QJsonObject selected = view[QStringLiteral("selection")].toObject(); !selected.isEmpty()) {
@@ -139,30 +131,30 @@ void WindowView::restore_files(const QJsonObject& view) {
   }
 }
 
-void WindowView::restore_panels(const QJsonObject& view) {
+void MainWindow::restore_panels(const QJsonObject& view) {
   const QJsonObject place = view[QStringLiteral("window")].toObject();
-  if (window_.restoreGeometry(as_bytes(place[QStringLiteral("geometry")]))) keep_on_screen(window_);
-  if (window_.restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) window_.keep_panels_open();
+  if (restoreGeometry(as_bytes(place[QStringLiteral("geometry")]))) keep_on_screen(*this);
+  if (restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) keep_panels_open();
   if (place.contains(QStringLiteral("text"))) {
-    window_.text_size().set_scale(place[QStringLiteral("text")].toDouble());
+    set_text_scale(place[QStringLiteral("text")].toDouble());
   }
   const QJsonObject panels = view[QStringLiteral("panels")].toObject();
-  for (QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
+  for (QDockWidget* dock : findChildren<QDockWidget*>()) {
     if (!panels[dock->objectName()].isBool()) continue;
     dock->setVisible(panels[dock->objectName()].toBool());
-    window_.keep_panels_open();
+    keep_panels_open();
   }
 }
 
-void WindowView::select() {
+void MainWindow::select_pending() {
   if (!pending_selection_) return;
-  const std::shared_ptr<const PointSet> points = window_.workspace().visible();
+  const std::shared_ptr<const PointSet> points = workspace_.visible();
   for (Row row = 0; row < points->size(); ++row) {
     if (points->id(row) != pending_selection_->point || points->run_of(row)->file != pending_selection_->file) continue;
     pending_selection_.reset();
-    return window_.select((*points)[row]);
+    return select((*points)[row]);
   }
-  if (!window_.workspace().is_loading()) pending_selection_.reset();
+  if (!workspace_.is_loading()) pending_selection_.reset();
 }
 
 }  // namespace attnscope::ui
