@@ -23,6 +23,13 @@ inline constexpr std::size_t always_in_background = max_synchronous_points + 1;
 /// Returns true if the result is no longer needed; work may then return early.
 using StaleCheck = std::function<bool()>;
 
+/// As std::make_shared(), but frees the object in a background thread: large point sets take longer than a frame.
+template <class T, class... Arguments>
+[[nodiscard]] std::shared_ptr<T> make_background_deleted(Arguments&&... arguments) {
+  return {new T(std::forward<Arguments>(arguments)...),
+          [](T* made) { QThreadPool::globalInstance()->start([made] { delete made; }); }};
+}
+
 class BackgroundWork : public QObject {
   Q_OBJECT
  public:

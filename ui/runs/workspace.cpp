@@ -33,9 +33,10 @@ Workspace::Workspace(QObject* parent, std::size_t most)
       max_points_(most),
       gather_(
           [](GatherTask asked, const StaleCheck& outdated) {
-            if (asked.checked == nullptr) asked.checked = std::make_shared<PointSet>(asked.parts);
+            if (asked.checked == nullptr) asked.checked = make_background_deleted<PointSet>(asked.parts);
             if (!outdated() && !asked.query.empty()) {
-              asked.visible = std::make_shared<PointSet>(*asked.checked, asked.query.rows(asked.checked->table()));
+              asked.visible =
+                  make_background_deleted<PointSet>(*asked.checked, asked.query.rows(asked.checked->table()));
             }
             return asked;
           },
@@ -392,7 +393,7 @@ std::vector<PointSet::Part> Workspace::checked_parts() const {
 }
 
 std::shared_ptr<const PointSet> Workspace::checked() const {
-  if (checked_ == nullptr) checked_ = std::make_shared<PointSet>(checked_parts());
+  if (checked_ == nullptr) checked_ = make_background_deleted<PointSet>(checked_parts());
   return checked_;
 }
 
@@ -400,7 +401,7 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
   if (query_.empty()) return checked();
   if (visible_ == nullptr) {
     const std::shared_ptr<const PointSet> all = checked();
-    visible_ = std::make_shared<PointSet>(*all, query_.rows(all->table()));
+    visible_ = make_background_deleted<PointSet>(*all, query_.rows(all->table()));
   }
   return visible_;
 }

@@ -199,7 +199,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& 
                              .other = rows[code],
                              .alignment = alignment_except(table, ask.axis, rows[ask.base], rows[code], ask.tiles)});
   }
-  const auto set = std::make_shared<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
+  const auto set = make_background_deleted<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
   return cancelled && cancelled() ? nullptr : set;
 }
 
