@@ -9,6 +9,7 @@
 
 #include "profiler/curves/law_exponents.h"
 #include "profiler/lesson/claims.h"
+#include "profiler/lesson/compared_algorithms.h"
 #include "profiler/lesson/pairs.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/number_format.h"

@@ -2,7 +2,6 @@
 // Values that lesson texts insert with {{name}}: data of the loaded points and their GPU, each with its origin.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,17 +9,6 @@
 #include "profiler/lesson/evidence.h"
 
 namespace attnscope::analysis::lesson {
-
-/// The algorithms that the lesson's texts compare; the lesson's code gets their names here.
-namespace compared {
-inline constexpr std::string_view slow = "naive";  ///< stores the scores in memory
-inline constexpr std::string_view first = "fa1";
-inline constexpr std::string_view fast = "fa2";
-inline constexpr std::string_view newest = "fa3";
-inline constexpr std::string_view split = "splitkv";
-/// On the race and the roofline.
-inline constexpr std::array all{slow, first, fast, newest};
-}  // namespace compared
 
 /// Head dimension of the race, the roofline and the backward pass.
 inline constexpr std::int64_t head_dimension = 64;

@@ -13,6 +13,7 @@
 #include "kernels/model/io_model.h"
 #include "profiler/curves/law_exponents.h"
 #include "profiler/curves/paper_table.h"
+#include "profiler/lesson/compared_algorithms.h"
 #include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/lesson_values.h"
 #include "profiler/metrics/metrics.h"
