@@ -62,8 +62,7 @@ OwnValue executed_gflop(const PointTable& table, Row row, const Algorithm& algor
 OwnValue memory_mb(const PointTable& table, Row row) {
   const OwnValue measured = scaled_value(row, table.values(metric_key::memory_bytes), 1e-6);
   if (measured.value) return measured;
-  const std::int64_t need =
-      required_memory_bytes(table.spec(row), table.run(row).limits, table.algorithms().registry());
+  const std::int64_t need = required_memory_bytes(table.spec(row), table.run(row).limits, table.algorithms());
   return need == 0 ? OwnValue{} : OwnValue{static_cast<double>(need) / 1e6, Provenance::modeled};
 }
 
