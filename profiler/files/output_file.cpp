@@ -245,10 +245,16 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
     }
   }
   if (!replaces) return;
-  // If the owner cannot be kept, drop the group bits: they were meant for another group. File systems without modes
-  // give both files the same one.
+  // If the owner cannot be kept, drop the group bits: they were meant for another group.
   const bool kept = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
-  (void)::fchmod(descriptor_, there.st_mode & (kept ? 0777U : 0707U));
+  if (::fchmod(descriptor_, there.st_mode & (kept ? 0777U : 0707U)) == 0) return;
+  const int error = errno;
+  struct stat made {};
+  // File systems without modes give both files the same one.
+  if (::fstat(descriptor_, &made) == 0 && made.st_mode == there.st_mode) return;
+  ::unlink(path_.c_str());
+  ::close(std::exchange(descriptor_, -1));
+  throw write_error(place, error);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
