@@ -97,13 +97,5 @@ TEST_F(CounterHostTest, Units) {
   EXPECT_EQ(host("GH100").unit("no_such.metric"), "1");
 }
 
-TEST_F(CounterHostTest, ChipsByComputeCapability) {
-  for (const int compute : {80, 86, 87, 89, 90, 100, 120}) {
-    const std::string chip = default_chip(compute / 10, compute % 10);
-    EXPECT_TRUE(host(chip.c_str()).has_metric("sm__cycles_elapsed.max")) << compute << " " << chip;
-  }
-  EXPECT_EQ(default_chip(7, 5), "");
-}
-
 }  // namespace
 }  // namespace attnscope::gpu

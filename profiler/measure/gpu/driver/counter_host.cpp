@@ -142,29 +142,4 @@ std::string CounterHost::unit(const std::string& metric) const {
   return unit.empty() ? "1" : unit;
 }
 
-std::string default_chip(int compute_major, int compute_minor) {
-  switch (10 * compute_major + compute_minor) {
-    case 80:
-      return "GA100";
-    case 86:
-      return "GA102";
-    case 87:
-      return "GA10B";
-    case 89:
-      return "AD102";
-    case 90:
-      return "GH100";
-    case 100:
-      return "GB100";
-    case 103:
-      return "GB110";
-    case 120:
-      return "GB202";
-    case 121:
-      return "GB20B";
-    default:
-      return {};
-  }
-}
-
 }  // namespace attnscope::gpu

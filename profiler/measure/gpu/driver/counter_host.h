@@ -65,7 +65,4 @@ class CounterHost {
   std::vector<std::uint8_t> availability_;
 };
 
-/// CUPTI's name of the chip to validate metric names for this compute capability without a GPU; empty if unknown.
-[[nodiscard]] std::string default_chip(int compute_major, int compute_minor);
-
 }  // namespace attnscope::gpu

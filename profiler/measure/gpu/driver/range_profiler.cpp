@@ -112,70 +112,32 @@ void RangeProfiler::disable() noexcept {
   active_.reset();
 }
 
-/// One pass over the ranges, between start and stop.
-class RangeProfiler::Session {
- public:
-  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object) : cupti_(cupti), object_(object) {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
-    params.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
-    started_ = true;
-  }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  ~Session() = default;
+void RangeProfiler::start() {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
+  params.pRangeProfilerObject = object_;
+  cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
+}
 
-  /// Ends a failed session so that the next one can start. Retries a call that failed to end it.
-  void abort() noexcept {
-    if (pushed_) {
-      ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
-      params.pRangeProfilerObject = object_;
-      cupti_.cuptiRangeProfilerPopRange(&params);
-    }
-    if (started_) {
-      ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-      params.pRangeProfilerObject = object_;
-      cupti_.cuptiRangeProfilerStop(&params);
-    }
-  }
+CUptiResult RangeProfiler::stop(bool& complete) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+  params.pRangeProfilerObject = object_;
+  const CUptiResult result = cupti_.cuptiRangeProfilerStop(&params);
+  complete = params.isAllPassSubmitted != 0;
+  return result;
+}
 
-  void run(const Range& range) {
-    if (range.before) range.before();
-    push(range.name);
-    range.work();
-    pop();
-  }
+void RangeProfiler::push(const std::string& name) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
+  params.pRangeProfilerObject = object_;
+  params.pRangeName = name.c_str();
+  cupti_.check(cupti_.cuptiRangeProfilerPushRange(&params), "cuptiRangeProfilerPushRange");
+}
 
-  /// Returns true after the last pass.
-  [[nodiscard]] bool stop() {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-    params.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerStop(&params), "cuptiRangeProfilerStop");
-    started_ = false;
-    return params.isAllPassSubmitted != 0;
-  }
-
- private:
-  void push(const std::string& name) {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.pRangeName = name.c_str();
-    cupti_.check(cupti_.cuptiRangeProfilerPushRange(&params), "cuptiRangeProfilerPushRange");
-    pushed_ = true;
-  }
-
-  void pop() {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
-    params.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerPopRange(&params), "cuptiRangeProfilerPopRange");
-    pushed_ = false;
-  }
-
-  const CuptiApi& cupti_;
-  CUpti_RangeProfiler_Object* object_;
-  bool started_ = false;
-  bool pushed_ = false;
-};
+CUptiResult RangeProfiler::pop() {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+  params.pRangeProfilerObject = object_;
+  return cupti_.cuptiRangeProfilerPopRange(&params);
+}
 
 RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
   const bool again = can_reuse_ && matches_active(config, ranges.size()) && active_->passes > 0;
@@ -265,22 +227,38 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
   }
 }
 
+bool RangeProfiler::run_pass(std::span<const Range> ranges) {
+  bool complete = false;
+  bool pushed = false;
+  start();
+  try {
+    for (const Range& range : ranges) {
+      if (range.before) range.before();
+      push(range.name);
+      pushed = true;
+      range.work();
+      cupti_.check(pop(), "cuptiRangeProfilerPopRange");
+      pushed = false;
+    }
+    cupti_.check(stop(complete), "cuptiRangeProfilerStop");
+  } catch (const LaunchTimeout&) {
+    throw;  // other calls would also wait forever
+  } catch (...) {
+    // End the session so that the next one can start; retry a call that failed to end it.
+    if (pushed) (void)pop();
+    (void)stop(complete);
+    throw;
+  }
+  return complete;
+}
+
 void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Range> ranges) {
   bool complete = false;
   std::size_t passes = 0;
   const std::size_t max_passes = 2 * config.passes() + 1;  // bound in case CUPTI never reports completion
   while (passes < max_passes && !complete) {
-    Session session(cupti_, object_);
-    try {
-      for (const Range& range : ranges) session.run(range);
-      complete = session.stop();
-      ++passes;
-    } catch (const LaunchTimeout&) {
-      throw;  // other calls would also wait forever
-    } catch (...) {
-      session.abort();
-      throw;
-    }
+    complete = run_pass(ranges);
+    ++passes;
   }
   if (!complete)
     throw CuptiError(CUPTI_ERROR_UNKNOWN,

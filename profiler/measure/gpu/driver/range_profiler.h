@@ -48,7 +48,6 @@ class RangeProfiler {
                                                                    std::span<const Range> ranges);
 
  private:
-  class Session;
   using Values = std::map<std::string, std::vector<double>>;
   /// The active configuration. CUPTI keeps pointers into it while enabled, so the memory must not move.
   struct ActiveConfig {
@@ -65,6 +64,13 @@ class RangeProfiler {
   [[nodiscard]] bool matches_active(const CounterConfig& config, std::size_t ranges) const;
   /// Pre: configured for `config`.
   [[nodiscard]] Values round(const CounterConfig& config, std::span<const Range> ranges);
+  void start();
+  /// `complete`: true after the last pass.
+  CUptiResult stop(bool& complete);
+  void push(const std::string& name);
+  CUptiResult pop();
+  /// Runs the ranges once. Returns true after the last pass.
+  [[nodiscard]] bool run_pass(std::span<const Range> ranges);
   void run_passes(const CounterConfig& config, std::span<const Range> ranges);
   [[nodiscard]] Values decode(const CounterConfig& config, std::span<const Range> ranges);
 
