@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric names and pass counts with CUPTI's host library, which needs no GPU.
-#include "profiler/measure/gpu/driver/counter_host.h"
+#include "profiler/measure/gpu/driver/range_profiler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
