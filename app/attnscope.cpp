@@ -24,7 +24,7 @@
 #include "app/program.h"
 #include "app/python/python_kernels.h"
 #include "kernels/user/known_kernels.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/plan/text.h"
 
 namespace {

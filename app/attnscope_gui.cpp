@@ -17,7 +17,7 @@
 #include "kernels/user/known_kernels.h"
 #include "messages/embedded.h"
 #include "messages/language.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "ui/pages/page_list.h"
 #include "ui/runs/samples.h"
 #include "ui/runs/workspace.h"

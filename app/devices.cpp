@@ -21,8 +21,8 @@
 #include "messages/prediction.h"
 #include "profiler/files/file_system.h"
 #include "profiler/files/gpu_file.h"
+#include "profiler/measure/device.h"
 #include "profiler/measure/gpu/gpu_device.h"
-#include "profiler/measure/host_environment.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/simulator/l2_cache.h"
@@ -286,7 +286,7 @@ OpenedDevice open_device_in_process(std::string_view word, bool counters) {
   if (opened) return titled(std::move(opened).value());
   const std::string why = text(opened.error().message());
   if (!word.empty()) throw CommandError(ExitCode::error, "--device {}: {}", word, why);
-  if (opened.error().is_gpu_absent()) return open_simulation(known_gpus().front(), why);
+  if (opened.error().gpu_absent) return open_simulation(known_gpus().front(), why);
   // No fallback to simulation if a GPU exists: users would take simulated values for measurements.
   throw CommandError(ExitCode::error, "{} Or use --device simulated.", as_sentence(why));
 }

@@ -20,7 +20,7 @@
 
 #include "app/devices.h"
 #include "app/interrupt.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/worker_loop.h"
 

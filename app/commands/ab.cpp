@@ -28,7 +28,7 @@
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/files/file_system.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/measure/interleaved.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/command_text.h"

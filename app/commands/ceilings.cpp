@@ -17,7 +17,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/reporter.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/plan/text.h"
 #include "profiler/roofline/roofline.h"
 #include "storage/run_store.h"

@@ -22,7 +22,7 @@
 #include "app/run_files.h"
 #include "app/user_kernels.h"
 #include "kernels/registry.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/plan/presets.h"
 #include "profiler/units/number_format.h"
 

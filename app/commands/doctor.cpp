@@ -21,7 +21,7 @@
 #include "app/sweep_options.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/files/file_system.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"

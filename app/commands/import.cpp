@@ -26,7 +26,7 @@
 #include "app/run_files.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"

@@ -18,7 +18,7 @@
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
-#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
 

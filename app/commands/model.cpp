@@ -22,7 +22,7 @@
 #include "kernels/registry.h"
 #include "messages/terminal.h"
 #include "profiler/files/gpu_file.h"
-#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/parallel_for.h"
 #include "profiler/plan/text.h"

@@ -19,7 +19,7 @@
 #include "app/program.h"
 #include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/plan/text.h"
 #include "storage/loaded_runs.h"
 

@@ -100,8 +100,7 @@ ExitCode verify(VerifyOptions& options) {
   if (options.quick) cases = quick_cases(cases, device.info().limits, device.algorithms());
 
   ShownSummary told;
-  VerifyObserver observer;
-  observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
+  const auto observer = [&](const VerifyCase& verify_case, const VerifyResult& result) {
     told.add(verify_case, result);
   };
   CancelToken& cancel = cancel_on_signals();
@@ -116,7 +115,7 @@ ExitCode verify(VerifyOptions& options) {
                                      : summary_table(told.groups));
   }
   fmt::print(stderr, "{}\n",
-             format_text("{} cases: {} passed, {} failed, {} skipped in {}", summary.total, summary.pass, summary.fail,
+             format_text("{} cases: {} passed, {} failed, {} skipped in {}", cases.size(), summary.pass, summary.fail,
                          summary.skip, text(Seconds(elapsed.count()))));
   ExitCode code = summary.fail > 0 ? ExitCode::error : ExitCode::ok;
   if (summary.cancelled) code = ExitCode::partial;

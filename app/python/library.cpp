@@ -10,9 +10,9 @@
 #include "app/command.h"
 #include "app/worker_service.h"
 #include "kernels/user/known_kernels.h"
+#include "profiler/measure/device.h"
 #include "profiler/measure/gpu/user/python_call.h"
 #include "profiler/measure/gpu/user/python_kernel.h"
-#include "profiler/measure/host_environment.h"
 
 namespace attnscope {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
 
 namespace attnscope {

@@ -32,6 +32,9 @@ struct DeviceInfo {
   std::string rates_source = {};
 };
 
+/// Version as printed by `--version`: "0.1.0".
+[[nodiscard]] const char* program_version();
+
 /// Versions of the software that a measurement depends on; empty if a component is absent.
 struct Environment {
   std::string app_version;
@@ -42,6 +45,9 @@ struct Environment {
   std::string nvml_version;
   std::string operating_system;
 };
+
+/// The fields of Environment that need no GPU: program version and operating system.
+[[nodiscard]] Environment host_environment();
 
 enum class CounterState { available, not_permitted, busy, unsupported, not_installed, not_requested };
 struct CounterAvailability {

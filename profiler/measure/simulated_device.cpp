@@ -10,7 +10,7 @@
 #include "kernels/algorithm.h"
 #include "kernels/model/gpu_values.h"
 #include "kernels/model/pipeline_model.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 #include "profiler/plan/text.h"
@@ -21,46 +21,24 @@
 namespace attnscope {
 namespace {
 
-/// Simulated values of one kernel, or the sum of several.
-struct KernelValues {
-  double dram_read_bytes = 0;
-  double dram_write_bytes = 0;
-  Traffic traffic;
-  double warps_pct_ns = 0;  ///< Achieved occupancy times ns, for averaging over kernels.
-  double kernels_ns = 0;    ///< Sum of the kernels' individual times.
-  bool complete = true;     ///< All blocks were simulated.
+/// Value of a counter in the metrics table, if the simulator provides it.
+std::optional<double> simulated_counter(const LaunchSimulation& launch, std::string_view key) {
+  if (key == metric_key::dram_read_bytes) return launch.dram_read_bytes;
+  if (key == metric_key::dram_write_bytes) return launch.dram_write_bytes;
+  if (key == metric_key::l2_to_sm_bytes) return static_cast<double>(launch.traffic.l2_to_sm_bytes);
+  if (key == metric_key::sm_to_l2_bytes) return static_cast<double>(launch.traffic.sm_to_l2_bytes);
+  if (key == metric_key::achieved_occupancy_pct) return launch.achieved_warps_pct;
+  return std::nullopt;
+}
 
-  void add(const KernelValues& other, std::int64_t times) {
-    const auto runs = static_cast<double>(times);
-    dram_read_bytes += runs * other.dram_read_bytes;
-    dram_write_bytes += runs * other.dram_write_bytes;
-    traffic += times * other.traffic;
-    warps_pct_ns += runs * other.warps_pct_ns;
-    kernels_ns += runs * other.kernels_ns;
-    complete = complete && other.complete;
-  }
-
-  /// Value of a counter in the metrics table, if the simulator provides it.
-  [[nodiscard]] std::optional<double> counter(std::string_view key) const {
-    if (key == metric_key::dram_read_bytes) return dram_read_bytes;
-    if (key == metric_key::dram_write_bytes) return dram_write_bytes;
-    if (key == metric_key::l2_to_sm_bytes) return static_cast<double>(traffic.l2_to_sm_bytes);
-    if (key == metric_key::sm_to_l2_bytes) return static_cast<double>(traffic.sm_to_l2_bytes);
-    if (key == metric_key::achieved_occupancy_pct) return kernels_ns > 0 ? warps_pct_ns / kernels_ns : 0;
-    return std::nullopt;
-  }
-
-  /// SM<->L2 bytes are exact even if the launch was simulated only partially.
-  [[nodiscard]] Provenance provenance(std::string_view key) const {
-    const bool exact = key == metric_key::l2_to_sm_bytes || key == metric_key::sm_to_l2_bytes;
-    return complete || exact ? Provenance::simulated : Provenance::extrapolated;
-  }
-};
+Provenance provenance_of(const LaunchSimulation& launch) {
+  return launch.complete ? Provenance::simulated : Provenance::extrapolated;
+}
 
 constexpr int max_simulated_gpus = 8;
 
 bool is_simulated_counter(const Metric& metric) {
-  return !metric.counter.empty() && KernelValues{}.counter(metric.key).has_value();
+  return !metric.counter.empty() && simulated_counter({}, metric.key).has_value();
 }
 
 class SimulatedDevice final : public Device {
@@ -155,29 +133,31 @@ class SimulatedDevice final : public Device {
     const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations, false), rates_);
     // Also predict all launches in sequence, where L2 is cold only before the first.
     const std::vector<LaunchTime> together = several ? launch_times(loads_of(plan, *simulations, true), rates_) : times;
-    KernelValues sum;
+    LaunchSimulation sum;
+    double sum_ns = 0;
+    double warps_pct_ns = 0;
     std::size_t next = 0;
     for (const KernelLaunch& launch : plan.launches) {
       if (launch.setup) continue;
       const LaunchSimulation& simulation = (*simulations)[next];
       const std::span<const LaunchTime> time(&times[next], 1);
-      const double time_ns = time.front().ns;
       ++next;
-      const KernelValues values{.dram_read_bytes = simulation.dram_read_bytes,
-                                .dram_write_bytes = simulation.dram_write_bytes,
-                                .traffic = simulation.traffic,
-                                .warps_pct_ns = simulation.achieved_warps_pct * time_ns,
-                                .kernels_ns = time_ns,
-                                .complete = simulation.complete};
-      sum.add(values, launch.runs);
+      const auto runs = static_cast<double>(launch.runs);
+      sum.dram_read_bytes += runs * simulation.dram_read_bytes;
+      sum.dram_write_bytes += runs * simulation.dram_write_bytes;
+      sum.traffic += launch.runs * simulation.traffic;
+      sum_ns += runs * time.front().ns;
+      warps_pct_ns += runs * (simulation.achieved_warps_pct * time.front().ns);
+      sum.complete = sum.complete && simulation.complete;
       KernelRecord& kernel = kernel_record(record, several ? launch.name : "all");
       kernel.complete = simulation.complete;
       add_launch(kernel, launch, simulation.occupancy);
       if (!several) continue;
-      add_counters(kernel, values, options);
-      add_times(kernel, time_ns, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
+      add_counters(kernel, simulation, options);
+      add_times(kernel, time.front().ns, time, provenance_of(simulation));
     }
-    const Provenance played = sum.complete ? Provenance::simulated : Provenance::extrapolated;
+    sum.achieved_warps_pct = sum_ns > 0 ? warps_pct_ns / sum_ns : 0;
+    const Provenance played = provenance_of(sum);
     KernelRecord& all = kernel_record(record, "all");
     all.complete = sum.complete;
     add_counters(all, sum, options);
@@ -211,14 +191,9 @@ class SimulatedDevice final : public Device {
     return loads;
   }
 
-  static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit,
-                  Provenance provenance = Provenance::simulated) {
-    kernel.metrics.push_back({std::string(name), value, std::string(unit), provenance});
-  }
-
   static void add(KernelRecord& kernel, std::string_view key, double value,
                   Provenance provenance = Provenance::simulated) {
-    add(kernel, key, value, find_metric(key)->unit, provenance);
+    kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
   }
 
   static void add_launch(KernelRecord& kernel, const KernelLaunch& launch, const Occupancy& occupancy) {
@@ -228,14 +203,18 @@ class SimulatedDevice final : public Device {
     add(kernel, metric_key::shared_bytes, static_cast<double>(launch.dynamic_shared_bytes));
   }
 
-  static void add_counters(KernelRecord& kernel, const KernelValues& values, const MeasureOptions& options) {
+  static void add_counters(KernelRecord& kernel, const LaunchSimulation& values, const MeasureOptions& options) {
     if (!options.counters) return;
     for (const Metric& metric : metrics_table()) {
       if (!is_simulated_counter(metric)) continue;
-      const double value = *values.counter(metric.key);
-      add(kernel, metric.key, value, metric.unit, values.provenance(metric.key));
+      // SM<->L2 bytes are exact even if the launch was simulated only partially.
+      const bool exact = metric.key == metric_key::l2_to_sm_bytes || metric.key == metric_key::sm_to_l2_bytes;
+      add(kernel, metric.key, *simulated_counter(values, metric.key),
+          exact ? Provenance::simulated : provenance_of(values));
       const bool asked = std::ranges::find(options.extra_metrics, metric.counter) != options.extra_metrics.end();
-      if (asked) add(kernel, metric.counter, value, metric.unit, values.provenance(metric.key));
+      if (!asked) continue;
+      kernel.metrics.push_back(kernel.metrics.back());
+      kernel.metrics.back().name = metric.counter;
     }
   }
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <random>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -16,18 +18,19 @@
 namespace attnscope {
 namespace {
 
-// (n_q, n_k): single elements, lengths around tile edges, more queries than keys and vice versa.
-constexpr std::array<std::pair<std::int64_t, std::int64_t>, 11> shapes{{{1, 1},
-                                                                        {64, 128},
-                                                                        {239, 1},
-                                                                        {799, 3},
-                                                                        {113, 203},
-                                                                        {108, 256},
-                                                                        {384, 256},
-                                                                        {640, 128},
-                                                                        {1023, 1024},
-                                                                        {1024, 1023},
-                                                                        {4224, 4224}}};
+using Shape = std::pair<std::int64_t, std::int64_t>;  ///< n_q and n_k
+/// Single elements, lengths around tile edges, more queries than keys and vice versa.
+constexpr std::array<Shape, 11> shapes{{{1, 1},
+                                        {64, 128},
+                                        {239, 1},
+                                        {799, 3},
+                                        {113, 203},
+                                        {108, 256},
+                                        {384, 256},
+                                        {640, 128},
+                                        {1023, 1024},
+                                        {1024, 1023},
+                                        {4224, 4224}}};
 constexpr std::array<std::int64_t, 8> head_dims{32, 40, 64, 80, 96, 128, 192, 256};
 
 // Subset for cases that are not fully crossed.
@@ -61,6 +64,16 @@ std::vector<Mask> other_masks(std::int64_t n_k) {
   return {mask_of("window:64:0"),        mask_of("window:33:17"), mask_of("lengths:ramp"),
           mask_with_empty_entry(n_k),    causal_ragged,           mask_of("causal+blocks:128:butterfly"),
           mask_of("blocks:128:random40")};
+}
+
+std::vector<Mask> plain_masks(std::int64_t) {
+  return {Mask::none, Mask::causal};
+}
+
+std::vector<Mask> all_masks(std::int64_t n_k) {
+  std::vector<Mask> masks = plain_masks(n_k);
+  std::ranges::move(other_masks(n_k), std::back_inserter(masks));
+  return masks;
 }
 
 /// A small tile, the default tile and an odd tile in the other raster; tiles from 64 rows up for kernels that need
@@ -100,31 +113,7 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
   return configs;
 }
 
-/// Lengths of plain problems: around tile edges, and whole tiles for kernels that need them.
-constexpr std::array<std::int64_t, 33> plain_lengths{1,   17,  63,  65,   100,  127, 129, 203, 255,  257,  333,
-                                                     500, 513, 999, 1000, 1023, 16,  32,  64,  128,  192,  256,
-                                                     320, 384, 448, 512,  576,  640, 768, 896, 1024, 1536, 2048};
-/// Numbers of values are coprime, so that equal steps through both visit all pairs.
-constexpr std::array<std::int64_t, 4> plain_batches{2, 1, 3, 4};
-constexpr std::array<std::int64_t, 7> plain_heads{2, 1, 8, 4, 16, 12, 32};
-
-/// Square, decoding and cross attention with every head dimension, dtype and mask, without GQA and dropout.
-std::vector<AttentionProblem> plain_problems(const Facts& facts, Pass pass) {
-  std::vector<AttentionProblem> problems;
-  for (const std::int64_t n : plain_lengths) {
-    std::vector<Mask> masks{Mask::none, Mask::causal};
-    std::ranges::move(other_masks(n), std::back_inserter(masks));
-    for (const std::int64_t n_q : {n, std::int64_t{1}, n / 2 + 1}) {
-      for (const int d : facts.head_dims) {
-        for (const DType dtype : facts.dtypes) {
-          for (const Mask& mask : masks)
-            problems.push_back({.dtype = dtype, .pass = pass, .mask = mask, .n_q = n_q, .n_k = n, .d = d});
-        }
-      }
-    }
-  }
-  return problems;
-}
+using Configs = std::vector<Config>(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 class CaseBuilder {
  public:
@@ -134,17 +123,13 @@ class CaseBuilder {
   /// Adds the problem for every algorithm and configuration, in the form that the algorithm supports. Leaves out shapes
   /// that an algorithm does not support on any device; configurations that only this device cannot run are kept and
   /// reported as skipped.
-  template <class Configs>
-  void add(const AttentionProblem& problem, InputKind inputs, const Configs& configs_of) {
+  void add(const AttentionProblem& problem, InputKind inputs, Configs& configs_of) {
     for (const Algorithm* algorithm : algorithms_) {
       // Sequence sharing is only defined for several GPUs.
       if (problem.gpus == 1 && algorithm->facts().is_multi_gpu()) continue;
       if (const auto form = supported_form(*algorithm, problem)) add_to(*algorithm, *form, inputs, configs_of);
     }
     ++source_;
-  }
-  void add(const AttentionProblem& problem, std::initializer_list<InputKind> inputs) {
-    for (const InputKind kind : inputs) add(problem, kind, configs_for);
   }
 
   /// Adds plain cases to user-defined kernels that support few of the others; built-in algorithms have enough.
@@ -182,9 +167,7 @@ class CaseBuilder {
     return problem;
   }
 
-  template <class Configs>
-  void add_to(const Algorithm& algorithm, const AttentionProblem& problem, InputKind inputs,
-              const Configs& configs_of) {
+  void add_to(const Algorithm& algorithm, const AttentionProblem& problem, InputKind inputs, Configs& configs_of) {
     for (const Config& config : configs_of(algorithm, problem, limits_)) {
       const auto refusal = algorithm.refusal(problem, config, limits_);
       if (refusal && refusal->cause == Refusal::Cause::shape) continue;
@@ -202,31 +185,35 @@ class CaseBuilder {
     }
   }
 
-  /// Adds plain problems with all batches and heads, then with all inputs, until `enough` returns true.
+  /// Adds random problems without GQA and dropout, then the same with other inputs, until `enough` returns true.
   template <class Enough>
   void add_plain(const Algorithm& algorithm, Pass pass, const Enough& enough) {
-    if (enough()) return;
-    constexpr std::size_t max_probes = 20'000;  // refused problems after which the pass counts as unsupported
-    constexpr std::size_t step = 7919;  // a prime: visits every problem once, neighbors differ in all parameters
+    constexpr int max_tries = 100'000;
+    constexpr int max_refusals = 20'000;  // refused problems after which the pass counts as unsupported
+    // Around tile edges, and whole tiles for kernels that need them.
+    constexpr std::array<std::int64_t, 33> lengths{1,   17,  63,  65,   100,  127, 129, 203, 255,  257,  333,
+                                                   500, 513, 999, 1000, 1023, 16,  32,  64,  128,  192,  256,
+                                                   320, 384, 448, 512,  576,  640, 768, 896, 1024, 1536, 2048};
     const auto kinds = input_kinds();
-    const std::vector<AttentionProblem> problems = plain_problems(algorithm.facts(), pass);
+    std::mt19937_64 random(7);
+    const auto pick = [&](const auto& values) { return values[random() % values.size()]; };
     std::vector<AttentionProblem> supported;
-    const std::size_t total = problems.size() * plain_batches.size() * plain_heads.size();
-    for (std::size_t i = 0; i < total; ++i) {
-      if (enough() || (i == max_probes && supported.empty())) return;
-      const std::size_t round = i / problems.size();
-      AttentionProblem problem = problems[i * step % problems.size()];
-      problem.batch = plain_batches[round % plain_batches.size()];
-      problem.heads_q = problem.heads_kv = plain_heads[round % plain_heads.size()];
+    for (int i = 0; i < max_tries && !enough() && (i < max_refusals || !supported.empty()); ++i) {
+      const std::int64_t n = pick(lengths);
+      AttentionProblem problem{.dtype = pick(algorithm.facts().dtypes), .pass = pass, .mask = pick(all_masks(n))};
+      problem.n_q = pick(std::array{n, std::int64_t{1}, n / 2 + 1});
+      problem.n_k = n;
+      problem.d = pick(algorithm.facts().head_dims);
+      problem.batch = pick(std::array{2, 1, 3, 4});
+      problem.heads_q = problem.heads_kv = pick(std::array{2, 1, 8, 4, 16, 12, 32});
       if (algorithm.refusal(problem, algorithm.default_config(problem, limits_), limits_)) continue;
-      add_to(algorithm, problem, kinds[supported.size() % kinds.size()], default_only);
+      add_to(algorithm, problem, pick(kinds), default_only);
       ++source_;
       supported.push_back(problem);
     }
-    for (std::size_t turn = 1; turn < kinds.size(); ++turn) {
-      for (std::size_t i = 0; i < supported.size(); ++i) {
-        if (enough()) return;
-        add_to(algorithm, supported[i], kinds[(i + turn) % kinds.size()], default_only);
+    for (const InputKind inputs : kinds) {
+      for (std::size_t i = 0; i < supported.size() && !enough(); ++i) {
+        add_to(algorithm, supported[i], inputs, default_only);
         ++source_;
       }
     }
@@ -240,164 +227,109 @@ class CaseBuilder {
   std::map<const Algorithm*, std::map<Pass, std::size_t>> feasible_;
 };
 
-using Shapes = std::initializer_list<std::pair<std::int64_t, std::int64_t>>;
+/// Problems with all combinations of these values. The first members vary slowest, so that cases with equal references
+/// follow each other.
+struct CaseBlock {
+  std::span<const std::int64_t> head_dims;
+  std::vector<Shape> shapes;
+  std::vector<Mask> (*masks)(std::int64_t n_k);
+  std::vector<InputKind> inputs;
+  std::vector<AttentionProblem> bases;  ///< Dtype, mask, lengths and head dimension are replaced.
+  Configs* configs = configs_for;
 
-/// Full and causal forward attention; all parameters crossed.
-void add_forward(CaseBuilder& table) {
-  for (const std::int64_t d : head_dims) {
-    for (const DType dtype : dtypes) {
-      for (const Mask& mask : {Mask::none, Mask::causal}) {
+  void add_to(CaseBuilder& table) const {
+    for (const std::int64_t d : head_dims) {
+      for (const DType dtype : dtypes) {
         for (const auto& [n_q, n_k] : shapes) {
-          // Two batch entries and two query heads per K/V head, so that every layout index takes two values.
-          const AttentionProblem problem{
-              .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = n_k, .d = d};
-          for (const InputKind inputs : input_kinds()) table.add(problem, inputs, configs_for);
-        }
-      }
-    }
-  }
-}
-
-void add_masks_and_dropout(CaseBuilder& table) {
-  using enum InputKind;
-  for (const std::int64_t d : sampled_head_dims) {
-    for (const DType dtype : dtypes) {
-      AttentionProblem problem{.dtype = dtype, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
-      for (const auto& [n_q, n_k] : Shapes{{1, 1}, {113, 203}, {384, 256}, {799, 3}, {1023, 1024}}) {
-        problem.n_q = n_q, problem.n_k = n_k;
-        for (const Mask& mask : other_masks(n_k)) {
-          problem.mask = mask;
-          table.add(problem, {normal, large, ascending});
-        }
-      }
-      problem.dropout = 0.1;
-      for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {1023, 1024}}) {
-        problem.n_q = n_q, problem.n_k = n_k;
-        for (const Mask& mask : {Mask::none, Mask::causal, mask_of("window:33:17")}) {
-          problem.mask = mask;
-          table.add(problem, {normal, large, all_equal});
-        }
-      }
-    }
-  }
-}
-
-void add_backward(CaseBuilder& table) {
-  using enum InputKind;
-  for (const std::int64_t d : head_dims) {
-    const bool full_coverage = std::ranges::find(sampled_head_dims, d) != sampled_head_dims.end();
-    for (const DType dtype : dtypes) {
-      const AttentionProblem base{.dtype = dtype, .pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
-      for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {1023, 1024}, {1, 1}, {64, 128}, {799, 3}}) {
-        AttentionProblem problem = base;
-        problem.n_q = n_q, problem.n_k = n_k;
-        const bool is_large_shape = n_q > 100 && n_k > 100;
-        std::vector<Mask> masks{Mask::none, Mask::causal};
-        if (full_coverage) std::ranges::move(other_masks(n_k), std::back_inserter(masks));
-        for (const Mask& mask : masks) {
-          problem.mask = mask;
-          const bool plain = mask == Mask::none || mask == Mask::causal;
-          if (!full_coverage) {
-            if (is_large_shape) table.add(problem, {normal});
-            continue;
-          }
-          for (const InputKind inputs : {normal, large, dominant_last_key}) {
-            table.add(problem, inputs, configs_for);
-            const bool whole_tiles = n_q == 384;
-            if (!is_large_shape || inputs != normal || (!plain && !whole_tiles)) continue;
-            // All three use the same reference.
-            AttentionProblem other = problem;
-            other.deterministic = true;
-            table.add(other, inputs, configs_for);
-            if (!plain) continue;
-            other.deterministic = false;
-            other.pass = Pass::fwd_bwd;
-            table.add(other, inputs, configs_for);
-          }
-          if (!plain || !is_large_shape) continue;
-          AttentionProblem dropped = problem;
-          dropped.dropout = 0.1;
-          table.add(dropped, {normal, large});
-        }
-      }
-    }
-  }
-}
-
-/// GQA groups of one and three query heads; all other cases use two.
-void add_groups(CaseBuilder& table) {
-  for (const std::int64_t d : {64, 128}) {
-    for (const DType dtype : dtypes) {
-      for (const Pass pass : {Pass::fwd, Pass::bwd}) {
-        for (const Mask& mask : {Mask::none, Mask::causal, mask_of("causal+lengths:ramp")}) {
-          for (const std::int64_t heads_q : {2, 6}) {
-            for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {203, 203}, {384, 384}}) {
-              if (n_q == n_k && heads_q != 2) continue;  // square shapes for kernels that support no others
-              table.add({.dtype = dtype,
-                         .pass = pass,
-                         .mask = mask,
-                         .batch = 2,
-                         .heads_q = heads_q,
-                         .heads_kv = 2,
-                         .n_q = n_q,
-                         .n_k = n_k,
-                         .d = d},
-                        {InputKind::normal});
+          for (const Mask& mask : masks(n_k)) {
+            for (const InputKind kind : inputs) {
+              for (AttentionProblem problem : bases) {
+                problem.dtype = dtype, problem.mask = mask;
+                problem.n_q = n_q, problem.n_k = n_k, problem.d = d;
+                table.add(problem, kind, *configs);
+              }
             }
           }
         }
       }
     }
   }
-}
+};
 
-/// Two GPUs, with every assignment of tokens.
-void add_shared(CaseBuilder& table) {
+std::vector<CaseBlock> case_blocks() {
   using enum InputKind;
-  for (const std::int64_t d : {64, 128}) {
-    for (const DType dtype : dtypes) {
-      for (const Mask& mask : {Mask::none, Mask::causal}) {
-        for (const std::int64_t n : {256, 500, 2052}) {
-          AttentionProblem problem{
-              .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = n, .n_k = n, .d = d};
-          problem.gpus = 2;
-          for (const GpuOrder order : gpu_orders) {
-            problem.gpu_order = order;
-            for (const InputKind inputs : {normal, large, ascending, dominant_last_key, one_hot_v}) {
-              table.add(problem, inputs, default_only);
-            }
-          }
-        }
-      }
-    }
-  }
-}
+  static constexpr std::array<std::int64_t, 3> other_dims{40, 96, 192};
+  static constexpr std::array<std::int64_t, 2> common_dims{64, 128};
+  static constexpr std::array<std::int64_t, 4> decode_dims{64, 80, 128, 256};
+  const std::vector<Shape> large_shapes{{113, 203}, {384, 256}, {1023, 1024}};
+  const std::vector<Shape> small_shapes{{1, 1}, {64, 128}, {799, 3}};
+  const auto dropout_masks = [](std::int64_t) {
+    return std::vector{Mask::none, Mask::causal, mask_of("window:33:17")};
+  };
+  const auto group_masks = [](std::int64_t) {
+    return std::vector{Mask::none, Mask::causal, mask_of("causal+lengths:ramp")};
+  };
+  const auto decode_masks = [](std::int64_t n_k) {
+    return std::vector{Mask::none, Mask::causal, mask_with_empty_entry(n_k), mask_of("window:64:0")};
+  };
 
-/// Few queries with a contiguous or paged KV cache.
-void add_decoding(CaseBuilder& table) {
-  for (const std::int64_t d : {64, 80, 128, 256}) {
-    for (const DType dtype : dtypes) {
-      for (const auto& [n_q, n_k] :
-           Shapes{{1, 1}, {1, 1000}, {1, 4099}, {5, 1}, {5, 1000}, {5, 4099}, {16, 1}, {16, 1000}, {16, 4099}}) {
-        for (const Mask& mask : {Mask::none, Mask::causal, mask_with_empty_entry(n_k), mask_of("window:64:0")}) {
-          for (const InputKind inputs : {InputKind::normal, InputKind::dominant_last_key}) {
-            for (const std::int64_t page : {0, 64}) {
-              table.add({.dtype = dtype,
-                         .mask = mask,
-                         .batch = 2,
-                         .heads_q = 8,
-                         .heads_kv = 2,
-                         .n_q = n_q,
-                         .n_k = n_k,
-                         .d = d,
-                         .page = page},
-                        inputs, decode_configs_for);
-            }
-          }
-        }
-      }
-    }
+  // Two batch entries and two query heads per K/V head, so that every layout index takes two values.
+  const AttentionProblem forward{.batch = 2, .heads_q = 2, .heads_kv = 1};
+  AttentionProblem backward = forward;
+  backward.pass = Pass::bwd;
+  AttentionProblem deterministic = backward;
+  deterministic.deterministic = true;
+  AttentionProblem both = forward;
+  both.pass = Pass::fwd_bwd;
+  AttentionProblem dropped = forward;
+  dropped.dropout = 0.1;
+  AttentionProblem dropped_backward = backward;
+  dropped_backward.dropout = 0.1;
+  // GQA groups of one and three query heads.
+  std::vector<AttentionProblem> groups;
+  std::vector<AttentionProblem> single_groups;
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    for (const std::int64_t heads_q : {2, 6})
+      groups.push_back({.pass = pass, .batch = 2, .heads_q = heads_q, .heads_kv = 2});
+    single_groups.push_back({.pass = pass, .batch = 2, .heads_q = 2, .heads_kv = 2});
   }
+  const AttentionProblem decode{.batch = 2, .heads_q = 8, .heads_kv = 2};
+  AttentionProblem paged = decode;
+  paged.page = 64;
+  std::vector<AttentionProblem> shared;  // two GPUs, with every assignment of tokens
+  for (const GpuOrder order : gpu_orders)
+    shared.push_back({.batch = 2, .heads_q = 4, .heads_kv = 2, .gpus = 2, .gpu_order = order});
+
+  const auto kinds = input_kinds();
+  return {{head_dims, {shapes.begin(), shapes.end()}, plain_masks, {kinds.begin(), kinds.end()}, {forward}},
+          {sampled_head_dims,
+           {{1, 1}, {113, 203}, {384, 256}, {799, 3}, {1023, 1024}},
+           other_masks,
+           {normal, large, ascending},
+           {forward}},
+          {sampled_head_dims, large_shapes, dropout_masks, {normal, large, all_equal}, {dropped}},
+          {sampled_head_dims, large_shapes, plain_masks, {normal}, {backward, deterministic, both}},
+          {sampled_head_dims, {{384, 256}}, other_masks, {normal}, {backward, deterministic}},
+          {sampled_head_dims, {{113, 203}, {1023, 1024}}, other_masks, {normal}, {backward}},
+          {sampled_head_dims, large_shapes, all_masks, {large, dominant_last_key}, {backward}},
+          {sampled_head_dims, small_shapes, all_masks, {normal, large, dominant_last_key}, {backward}},
+          {sampled_head_dims, large_shapes, plain_masks, {normal, large}, {dropped_backward}},
+          {other_dims, large_shapes, plain_masks, {normal}, {backward}},
+          {common_dims, {{113, 203}, {384, 256}}, group_masks, {normal}, groups},
+          // For kernels that support only square shapes.
+          {common_dims, {{203, 203}, {384, 384}}, group_masks, {normal}, single_groups},
+          {decode_dims,
+           {{1, 1}, {1, 1000}, {1, 4099}, {5, 1}, {5, 1000}, {5, 4099}, {16, 1}, {16, 1000}, {16, 4099}},
+           decode_masks,
+           {normal, dominant_last_key},
+           {decode, paged},
+           decode_configs_for},
+          {common_dims,
+           {{256, 256}, {500, 500}, {2052, 2052}},
+           plain_masks,
+           {normal, large, ascending, dominant_last_key, one_hot_v},
+           shared,
+           default_only}};
 }
 
 VerifyResult judge(const PointRecord& record) {
@@ -443,12 +375,7 @@ std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const D
     if (names.empty() || std::ranges::find(names, algorithm->name()) != names.end()) chosen.push_back(algorithm);
   }
   CaseBuilder table(std::move(chosen), limits);
-  add_forward(table);
-  add_masks_and_dropout(table);
-  add_backward(table);
-  add_groups(table);
-  add_decoding(table);
-  add_shared(table);
+  for (const CaseBlock& block : case_blocks()) block.add_to(table);
   table.complete();
   return table.take();
 }
@@ -489,7 +416,6 @@ std::vector<VerifyCase> quick_cases(std::span<const VerifyCase> all, const Devic
 VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, const MeasureOptions& options,
                          const VerifyObserver& observer, const CancelToken& cancel) {
   VerifySummary summary;
-  summary.total = cases.size();
   if (device.info().simulated) {
     summary.stopped =
         make_reason("point.nothing_to_verify", "The simulated device computes no output: there is nothing to verify.");
@@ -502,34 +428,28 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
   for (const VerifyCase& verify_case : cases) {
     if (seen.insert(describe(verify_case.spec)).second) specs.push_back(verify_case.spec);
   }
-  device.prepare(specs, cancel, [&](std::size_t done, std::size_t total, const BuildReport& report) {
-    if (observer.on_build) observer.on_build(done, total, report);
-  });
+  device.prepare(specs, cancel, [](std::size_t, std::size_t, const BuildReport&) {});
 
   MeasureOptions once = options;
   once.verify = true;
   once.counters = false;
   once.min_samples = 1;
   once.max_samples = 1;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cancel.cancelled()) {
-      summary.cancelled = true;
-      return summary;
-    }
-    once.input_kind = cases[i].inputs;
-    const PointRecord record = device.measure(cases[i].spec, once, cancel);
-    if (record.disposition == Disposition::cancelled) {
-      summary.cancelled = true;
-      return summary;
-    }
+  for (const VerifyCase& verify_case : cases) {
+    once.input_kind = verify_case.inputs;
+    summary.cancelled = cancel.cancelled();
+    if (summary.cancelled) return summary;
+    const PointRecord record = device.measure(verify_case.spec, once, cancel);
+    summary.cancelled = record.disposition == Disposition::cancelled;
+    if (summary.cancelled) return summary;
     const VerifyResult result = judge(record);
     ++(result.outcome == VerifyOutcome::pass   ? summary.pass
        : result.outcome == VerifyOutcome::fail ? summary.fail
                                                : summary.skip);
-    if (observer.on_case) observer.on_case(i, cases[i], result);
+    if (observer) observer(verify_case, result);
     if (!device.usable()) {
-      summary.stopped = make_reason("point.device_unusable", "The device is unusable after {}: {}", describe(cases[i]),
-                                    record.reason);
+      summary.stopped = make_reason("point.device_unusable", "The device is unusable after {}: {}",
+                                    describe(verify_case), record.reason);
       return summary;
     }
   }

@@ -46,7 +46,6 @@ struct VerifyResult {
 };
 
 struct VerifySummary {
-  std::size_t total = 0;
   std::size_t pass = 0;
   std::size_t fail = 0;
   std::size_t skip = 0;
@@ -55,10 +54,7 @@ struct VerifySummary {
   Message stopped;
 };
 
-struct VerifyObserver {
-  std::function<void(std::size_t done, std::size_t total, const BuildReport&)> on_build;
-  std::function<void(std::size_t index, const VerifyCase&, const VerifyResult&)> on_case;
-};
+using VerifyObserver = std::function<void(const VerifyCase&, const VerifyResult&)>;
 
 /// Runs the cases in order. For a simulated device, which computes no output, runs nothing and sets `stopped`.
 [[nodiscard]] VerifySummary run_verify(Device&, std::span<const VerifyCase>, const MeasureOptions&,

@@ -32,7 +32,6 @@ void L2Cache::touch(std::uint64_t key, std::uint64_t cells, std::int64_t bytes, 
     const std::int64_t added = share(bytes, missing, cells);
     entry.resident_cells |= missing;
     entry.resident_bytes += added;
-    resident_ += added;
     entries_[set].resident_bytes += added;
     if (!is_store) fetched_ += added;
   }
@@ -62,7 +61,6 @@ void L2Cache::clear() {
   for (std::uint32_t set = 0; set < sets_; ++set) entries_[set].previous = entries_[set].next = set;
   free_.clear();
   places_.clear();
-  resident_ = 0;
 }
 
 std::uint32_t L2Cache::set_of(std::uint64_t key) const {
@@ -90,7 +88,6 @@ void L2Cache::evict_oldest(std::uint32_t set) {
   const std::uint32_t index = entries_[set].previous;
   Entry& entry = entries_[index];
   written_ += std::exchange(entry.dirty_bytes, 0);
-  resident_ -= entry.resident_bytes;
   entries_[set].resident_bytes -= entry.resident_bytes;
   places_.erase(entry.key);
   unlink(index);

@@ -3,7 +3,6 @@
 // store whole sectors).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
@@ -32,8 +31,6 @@ class L2Cache {
 
   [[nodiscard]] std::int64_t fetched_bytes() const { return fetched_; }
   [[nodiscard]] std::int64_t written_bytes() const { return written_; }
-  [[nodiscard]] std::int64_t resident_bytes() const { return resident_; }
-  [[nodiscard]] std::size_t granules() const { return places_.size(); }
 
  private:
   // The first entries are the list heads of the sets' circular LRU lists: a head's `next` is the most recent granule,
@@ -56,7 +53,6 @@ class L2Cache {
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const;
   std::uint32_t sets_;
   std::int64_t set_capacity_;
-  std::int64_t resident_ = 0;
   std::int64_t fetched_ = 0;
   std::int64_t written_ = 0;
   std::vector<Entry> entries_;

@@ -165,15 +165,13 @@ struct ByteCounts {
 class LaunchSimulator {
  public:
   LaunchSimulator(const KernelLaunch& launch, const DeviceLimits& limits, L2Cache& cache,
-                  const std::array<GranuleShape, tensor_kinds>& granule_shapes, std::int64_t max_touches,
-                  const AccessObserver& observe)
+                  const std::array<GranuleShape, tensor_kinds>& granule_shapes, std::int64_t max_touches)
       : launch_(launch),
         program_(*launch.program),
         limits_(limits),
         cache_(cache),
         simulator_(cache, granule_shapes),
         max_touches_(max_touches),
-        observe_(observe),
         start_{.fetched = cache.fetched_bytes(), .written = cache.written_bytes()} {
     result_.occupancy = theoretical_occupancy(limits, launch.footprint());
     warps_pct_per_block_ =
@@ -220,32 +218,13 @@ class LaunchSimulator {
         program_.visit(place.block, place.step++, accesses_);
         for (const TileAccess& access : accesses_) {
           (access.access == Access::load ? traffic_.l2_to_sm_bytes : traffic_.sm_to_l2_bytes) += access.moved_bytes();
-          if (observe_) {
-            simulate_observed(access, place.block, place.step - 1);
-          } else {
-            simulator_.simulate(access);
-          }
+          simulator_.simulate(access);
         }
       }
       if (place.step >= place.steps && next_block_ < program_.blocks()) place = start(next_block_++);
     }
     std::erase_if(resident_, [](const Resident& place) { return place.step >= place.steps; });
     return true;
-  }
-
-  void simulate_observed(const TileAccess& access, std::int64_t block, std::int64_t step) {
-    const ByteCounts before = now();
-    simulator_.simulate(access);
-    const ByteCounts after = now();
-    const std::int64_t fetched = after.fetched - before.fetched;
-    observe_({.launch = launch_,
-              .round = static_cast<std::int64_t>(rounds_) - 1,
-              .block = block,
-              .step = step,
-              .access = access,
-              .l2_bytes = access.moved_bytes() - fetched,
-              .dram_read_bytes = fetched,
-              .dram_write_bytes = after.written - before.written});
   }
 
   [[nodiscard]] ByteCounts now() const {
@@ -274,7 +253,6 @@ class LaunchSimulator {
   L2Cache& cache_;
   AccessSimulator simulator_;
   std::int64_t max_touches_;
-  const AccessObserver& observe_;
   ByteCounts start_;
   LaunchSimulation result_;
   double warps_pct_per_block_ = 0;
@@ -308,20 +286,16 @@ class PlanSimulator {
       if (!finder.add_accesses(*launch->program, cancel_)) return std::nullopt;
     }
     granule_shapes_ = finder.granule_shapes();
-    const AccessObserver no_observer;
-    if (options_.cache == CacheState::warm) {
-      if (!simulate_in_order(no_observer)) return std::nullopt;
-      return simulate_in_order(options_.observe);
-    }
-    return simulate_cold();
+    if (options_.cache == CacheState::cold) return simulate_cold();
+    if (!simulate_warm()) return std::nullopt;
+    return simulate_warm();
   }
 
  private:
   using Results = std::vector<LaunchSimulation>;
 
-  [[nodiscard]] std::optional<LaunchSimulation> simulate(const KernelLaunch& launch, L2Cache& cache,
-                                                         const AccessObserver& observe) const {
-    LaunchSimulator simulator(launch, limits_, cache, granule_shapes_, options_.max_touches, observe);
+  [[nodiscard]] std::optional<LaunchSimulation> simulate(const KernelLaunch& launch, L2Cache& cache) const {
+    LaunchSimulator simulator(launch, limits_, cache, granule_shapes_, options_.max_touches);
     if (!simulator.simulate(cancel_)) return std::nullopt;
     LaunchSimulation result = simulator.result();
     result.dram_in_plan_bytes = result.dram_read_bytes + result.dram_write_bytes;
@@ -341,10 +315,11 @@ class PlanSimulator {
     return std::max(0.0, launch.work.distinct_bytes - result.dram_read_bytes - result.dram_write_bytes);
   }
 
-  [[nodiscard]] std::optional<Results> simulate_in_order(const AccessObserver& observe) {
+  /// Simulates the plan once, from the L2 contents as they are.
+  [[nodiscard]] std::optional<Results> simulate_warm() {
     Results results;
     for (const KernelLaunch* launch : launches_) {
-      const auto result = simulate(*launch, plan_cache_, observe);
+      const auto result = simulate(*launch, plan_cache_);
       if (!result) return std::nullopt;
       results.push_back(*result);
     }
@@ -353,23 +328,22 @@ class PlanSimulator {
 
   [[nodiscard]] std::optional<Results> simulate_cold() {
     Results results;
-    const AccessObserver no_observer;
     for (const KernelLaunch* launch : launches_) {
       // The first launch starts cold in both modes, so it is simulated once.
       const bool first = launch == launches_.front();
       const bool last = launch == launches_.back();
-      auto result = simulate(*launch, plan_cache_, first ? options_.observe : no_observer);
+      auto result = simulate(*launch, plan_cache_);
       if (!result) return std::nullopt;
       double in_plan = result->dram_in_plan_bytes;
       L2Cache cold_cache = plan_cache_;
       if (!first) {
         cold_cache.clear();
-        result = simulate(*launch, cold_cache, options_.observe);
+        result = simulate(*launch, cold_cache);
         if (!result) return std::nullopt;
       }
-      result->dram_flush_bytes = flushed(cold_cache);
-      result->dram_write_bytes += result->dram_flush_bytes;
-      if (last) in_plan += result->dram_flush_bytes;
+      const double flushed_bytes = flushed(cold_cache);
+      result->dram_write_bytes += flushed_bytes;
+      if (last) in_plan += flushed_bytes;
       const double unseen = unsimulated_bytes(*launch, *result);
       result->dram_read_bytes += unseen;
       if (first) in_plan += unseen;

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,31 +25,15 @@
 
 namespace attnscope {
 
-/// Effect of one simulated tile access on L2 and DRAM.
-struct SimulatedAccess {
-  const KernelLaunch& launch;
-  std::int64_t round = 0;
-  std::int64_t block = 0;
-  std::int64_t step = 0;
-  const TileAccess& access;
-  std::int64_t l2_bytes = 0;          ///< L2 hits or stores, part of access.moved_bytes()
-  std::int64_t dram_read_bytes = 0;   ///< the rest, fetched from DRAM
-  std::int64_t dram_write_bytes = 0;  ///< dirty lines evicted by this access
-};
-using AccessObserver = std::function<void(const SimulatedAccess&)>;
-
 struct SimulationOptions {
   CacheState cache = CacheState::cold;
   std::int64_t max_touches = 2'000'000;  ///< per launch; takes about 0.1 s
-  /// Called for each simulated access in simulation order; for warm starts only in the second execution.
-  AccessObserver observe{};
 };
 
 struct LaunchSimulation {
   Traffic traffic;  ///< SM<->L2: summed over accesses if complete, else the closed form
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
-  double dram_flush_bytes = 0;  ///< part of dram_write_bytes: dirty lines flushed at the end of the launch
   /// DRAM bytes when the launch runs after the earlier launches of the plan; used to predict its time. Includes the
   /// final flush of the last launch only: dirty lines that other launches leave are written outside the timed sequence.
   double dram_in_plan_bytes = 0;

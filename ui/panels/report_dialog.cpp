@@ -22,7 +22,7 @@
 #include <set>
 
 #include "messages/report_dialog.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "profiler/points/point_query.h"
 #include "profiler/report/report.h"
 #include "ui/process/save_file.h"

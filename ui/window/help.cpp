@@ -18,7 +18,7 @@
 
 #include "messages/help.h"
 #include "messages/language.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/measure/device.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

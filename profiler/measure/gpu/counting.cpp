@@ -56,37 +56,25 @@ struct RangeBuilder {
   const CancelToken& cancel;
   std::optional<CounterCollector::Place>& place;
 
-  /// `launch`: null for a range that contains only `after`. `after` may be empty.
+  /// `launch`: null for a range that contains only `after`. `after` may be empty. `in_sequence`: what precedes the
+  /// launch in its call also precedes it in L2.
   [[nodiscard]] RangeProfiler::Range range(std::string name, const CountedPoint& point, std::size_t number,
-                                           PreparedLaunch* launch, const std::function<void()>& after) const {
+                                           PreparedLaunch* launch, const std::function<void()>& after,
+                                           bool in_sequence = false) const {
     return {.name = std::move(name),
             .before =
-                [this, &point, number, launch] {
+                [this, &point, number, launch, in_sequence] {
                   place = {number, launch != nullptr ? launch->name() : ""};
-                  if (launch != nullptr) launch->enqueue_before(runner.stream());
+                  if (launch != nullptr && !in_sequence) launch->enqueue_before(runner.stream());
                   prepare(point, launch == point.launches.data());
+                  if (!in_sequence) return;
+                  launch->enqueue_before(runner.stream());
+                  runner.wait(request.limit);
                 },
             .work =
                 [this, launch, after] {
                   if (launch != nullptr) launch->enqueue(runner.cuda(), runner.stream());
                   if (after) after();
-                  runner.wait(request.limit);
-                }};
-  }
-  [[nodiscard]] RangeProfiler::Range in_sequence(const CountedPoint& point, std::size_t number,
-                                                 std::size_t step) const {
-    PreparedLaunch& counted = point.sequence[step];
-    return {.name = sequence_range_name(number, step),
-            .before =
-                [this, &point, number, &counted] {
-                  place = {number, counted.name()};
-                  prepare(point, false);
-                  counted.enqueue_before(runner.stream());
-                  runner.wait(request.limit);
-                },
-            .work =
-                [this, &counted] {
-                  counted.enqueue(runner.cuda(), runner.stream());
                   runner.wait(request.limit);
                 }};
   }
@@ -178,7 +166,7 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
       }
     }
     for (std::size_t step = 0; step < points[i].sequence.size(); ++step)
-      ranges.push_back(make.in_sequence(points[i], i, step));
+      ranges.push_back(make.range(sequence_range_name(i, step), points[i], i, &points[i].sequence[step], {}, true));
     if (!settled || idle_write_ || idle_point) continue;
     idle_point = i;
     written = *settled;

@@ -12,7 +12,6 @@
 #include "profiler/measure/gpu/driver/nvml.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/driver/range_profiler.h"
-#include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/metrics/point.h"
 #include "profiler/units/number_format.h"
 
@@ -139,7 +138,7 @@ std::vector<DoctorCheck> check_gpu(int ordinal) {
     check_device(*cuda, ordinal, started, checks);
   } else {
     const GpuError& error = cuda.error();
-    const bool driver_works = error.kind == GpuError::Kind::hidden || error.kind == GpuError::Kind::no_device;
+    const bool driver_works = error.what.id == "gpu.hidden" || error.what.id == "gpu.not_seen";
     checks.push_back({driver_works ? "device" : "driver", false, text(error.what), text(error.fix)});
   }
   check_nvrtc(started.driver_version, checks);

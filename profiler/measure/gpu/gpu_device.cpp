@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "messages/ceiling.h"
+#include "profiler/measure/device.h"
 #include "profiler/measure/gpu/ceilings/ceiling_loads.h"
 #include "profiler/measure/gpu/driver/cuda_driver.h"
-#include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
-#include "profiler/measure/host_environment.h"
 
 namespace attnscope {
 namespace gpu {
@@ -74,17 +73,11 @@ Environment GpuDevice::environment() const {
 
 std::vector<Device::UnknownMetric> GpuDevice::unknown_metrics(std::span<const std::string> names) const {
   std::vector<UnknownMetric> unknown;
-  if (!cupti_) return unknown;  // counters() reports that no counters are available
-  const auto ask = [&](const CounterHost& host) {
+  if (!session_->counters) return unknown;  // counters() reports why
+  const CounterHost& host = session_->counters->host();
+  try {
     for (const std::string& name : names) {
       if (!host.has_metric(name)) unknown.push_back({name, host.similar_names(name)});
-    }
-  };
-  try {
-    if (session_->counters) {
-      ask(session_->counters->host());
-    } else {
-      ask(CounterHost(*cupti_, default_chip(info_.limits.compute_major, info_.limits.compute_minor)));
     }
   } catch (const CuptiError&) {
     unknown.clear();  // metric names unknown
@@ -183,8 +176,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     const auto found = std::ranges::find(*gpus, options.uuid, &GpuSummary::uuid);
     if (found == gpus->end()) {
       return Failure{
-          GpuError{GpuError::Kind::bad_ordinal,
-                   make_reason("gpu.no_uuid", "{} is not one of the {} visible GPUs.", options.uuid, gpus->size()),
+          GpuError{make_reason("gpu.no_uuid", "{} is not one of the {} visible GPUs.", options.uuid, gpus->size()),
                    "Check nvidia-smi and CUDA_VISIBLE_DEVICES; the GPU may need a reset or a reboot."}};
     }
     options.ordinal = found->ordinal;
@@ -198,8 +190,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     cuda->check(cuda->cuDeviceGetCount(&count), "cuDeviceGetCount");
     if (options.ordinal < 0 || options.ordinal >= count) {
       return Failure{
-          GpuError{GpuError::Kind::bad_ordinal,
-                   make_reason("gpu.no_ordinal", "GPU {} does not exist; visible GPUs: {}.", options.ordinal, count),
+          GpuError{make_reason("gpu.no_ordinal", "GPU {} does not exist; visible GPUs: {}.", options.ordinal, count),
                    "GPUs are numbered from 0."}};
     }
     CUdevice device = 0;
@@ -210,27 +201,25 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
                     .limits = device_limits(*cuda, device)};
     if (info.limits.compute_major < 8) {
       return Failure{
-          GpuError{GpuError::Kind::unsupported,
-                   make_reason("gpu.capability", "{} has compute capability {}.{}; 8.0 or newer is required.",
+          GpuError{make_reason("gpu.capability", "{} has compute capability {}.{}; 8.0 or newer is required.",
                                info.limits.name, info.limits.compute_major, info.limits.compute_minor),
                    {}}};
     }
     std::string arch = arch_for(info.limits.compute_major, info.limits.compute_minor);
     if (Message why = (*builder)->unsupported_reason(arch); !why.empty()) {
-      return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
+      return Failure{GpuError{std::move(why), {}}};
     }
     auto gpu = std::make_unique<GpuDevice>(std::move(cuda).value(), device, std::move(info), std::move(arch),
                                            std::move(builder).value(), registry);
     if (options.counters) gpu->prepare_counters(device);
     return std::unique_ptr<Device>(std::move(gpu));
   } catch (const DriverError& error) {
-    return Failure{GpuError{GpuError::Kind::device_failed,
-                            make_reason("gpu.unusable", "GPU {} cannot be used: {}.", options.ordinal, error.what()),
+    return Failure{GpuError{make_reason("gpu.unusable", "GPU {} cannot be used: {}.", options.ordinal, error.what()),
                             error.code() == CUDA_ERROR_OUT_OF_MEMORY
                                 ? make_reason("gpu.memory_taken", "Other processes use its memory.")
                                 : Message()}};
   } catch (const PointAbort& end) {
-    return Failure{GpuError{GpuError::Kind::device_failed, end.reason(), {}}};
+    return Failure{GpuError{end.reason(), {}}};
   }
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device implementation for a GPU. This header does not require CUDA; in a build without CUDA's headers, every function
-// fails with GpuError::Kind::not_built.
+// fails with "gpu.not_built".
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/messages/message.h"
@@ -15,26 +18,10 @@
 namespace attnscope {
 
 struct GpuError {
-  enum class Kind {
-    not_built,
-    no_driver,       ///< libcuda.so.1 was not found
-    driver_failed,   ///< The driver is installed but does not load, start or list a GPU that is present.
-    driver_too_old,  ///< older than CUDA 12.0
-    no_device,
-    hidden,         ///< CUDA_VISIBLE_DEVICES hides every GPU
-    bad_ordinal,    ///< No GPU has this number or UUID.
-    unsupported,    ///< the GPU is older than compute capability 8.0
-    no_nvrtc,       ///< NVRTC could not be loaded.
-    device_failed,  ///< The GPU's context could not be created.
-  };
-  Kind kind = Kind::no_driver;
-  Message what;  ///< one sentence
-  Message fix;   ///< One sentence; empty if no fix is known.
+  Message what;             ///< one sentence
+  Message fix;              ///< One sentence; empty if no fix is known.
+  bool gpu_absent = false;  ///< No GPU is present or visible, so that a simulation may replace it; false for a fault.
 
-  /// Returns true if no GPU is present or visible, so that a simulation may replace it; false for a fault.
-  [[nodiscard]] bool is_gpu_absent() const {
-    return kind == Kind::not_built || kind == Kind::no_driver || kind == Kind::no_device || kind == Kind::hidden;
-  }
   /// Error and fix in one text.
   [[nodiscard]] Message message() const {
     if (fix.empty()) return what;
@@ -67,6 +54,23 @@ struct GpuSummary {
 
 /// GPUs visible to this process. Does not create a context.
 [[nodiscard]] Result<std::vector<GpuSummary>, GpuError> list_gpus();
+
+/// $ATTNSCOPE_CACHE_DIR/cubins, else $XDG_CACHE_HOME/attnscope/cubins, else ~/.cache/attnscope/cubins;
+/// empty in a build without GPU support.
+[[nodiscard]] std::filesystem::path default_cubin_cache();
+
+/// "fa2 fwd d128 128x64 fp16 causal": source folder, launch name, abbreviated defines.
+[[nodiscard]] std::string describe(const KernelLaunch&);
+
+/// Returns whether this program compiles a recorded launch of a built-in kernel from other sources or with other
+/// options. False if unknown: without a digest or compiler version, or in a build without GPU support.
+[[nodiscard]] bool has_changed(const LaunchRecord&, const DeviceLimits&, const std::string& nvrtc_version);
+
+/// KernelBuilder::build_all() with the default cache, for `attnscope kernels build`; needs no GPU.
+[[nodiscard]] Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch,
+                                                                       std::span<const KernelLaunch> launches,
+                                                                       unsigned threads, const CancelToken& cancel,
+                                                                       const Device::BuildProgress& progress);
 
 struct DoctorCheck {
   std::string name;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"

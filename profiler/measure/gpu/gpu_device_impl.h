@@ -125,8 +125,6 @@ class GpuDevice final : public Device {
     std::optional<CuptiError> first = {};  ///< Error of the shared session, after which points are counted separately.
     std::optional<std::size_t> fatal_point = {};  ///< Index of the point that made the device unusable.
     bool cancelled = false;
-
-    [[nodiscard]] bool is_continued() const;
   };
 
   void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel);
@@ -171,6 +169,10 @@ class GpuDevice final : public Device {
   /// Enqueues an execution at once, as for timing, so that programmatic dependent launches overlap.
   void run_back_to_back(PreparedPoint& point, std::chrono::milliseconds timeout);
   void verify(PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
+  [[nodiscard]] Oracle::Run run_of(const PreparedPoint& point, const PlanMemory::Inputs& inputs,
+                                   const MeasureOptions& options) const {
+    return {point.plan, point.spec.problem, inputs.kind, inputs.seed, session_->workspace, point.slot, options.timeout};
+  }
   /// Checks the outputs for these inputs. The record keeps the errors of the run nearest to its bound.
   CheckResult judge(PointRecord& record, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
                     const MeasureOptions& options);

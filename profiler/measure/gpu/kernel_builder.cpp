@@ -1,147 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/kernel_builder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
-#include <optional>
+#include <fstream>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "kernels/files/regular_file.h"
 #include "kernels/kernel_defines.h"
 #include "profiler/files/file_system.h"
-#include "profiler/measure/gpu/driver/cubin_cache.h"
-#include "profiler/measure/gpu/driver/nvcc.h"
-#include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
-#include "profiler/measure/gpu/user/user_source.h"
+#include "profiler/measure/gpu/user/source_text.h"
+#include "profiler/metrics/manifest.h"
 
 namespace attnscope {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceUsage, registers, static_shared_bytes, local_bytes, spill_store_bytes,
+                                   spill_load_bytes)
+
+namespace fs = std::filesystem;
 namespace {
 
-class NvrtcBuilder final : public KernelBuilder {
- public:
-  NvrtcBuilder(gpu::Nvrtc nvrtc, gpu::CubinCache cache) : nvrtc_(std::move(nvrtc)), cache_(std::move(cache)) {}
+constexpr std::uintmax_t max_file_bytes = std::uintmax_t{1} << 30U;
 
-  [[nodiscard]] std::string nvrtc_version() const override { return nvrtc_.version(); }
-  [[nodiscard]] Message unsupported_reason(std::string_view arch) const override {
-    return nvrtc_.unsupported_reason(arch);
-  }
+/// Writes to a temporary file and renames it, so that readers never see a partial file.
+bool write_file(const fs::path& file, const std::string& content) {
+  static std::atomic<unsigned> counter{0};
+  const fs::path temporary = fmt::format("{}.{}.{}.tmp", file.string(), getpid(), counter++);
+  std::ofstream out(temporary, std::ios::binary);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, file, error);
+  if (out && !error) return true;
+  fs::remove(temporary, error);
+  return false;
+}
 
-  [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
-                                  const CancelToken& cancel) const override {
-    gpu::CubinKey key{.source = launch.source,
-                      .arch = std::string(arch),
-                      .compiler_version = nvrtc_.version(),
-                      .options = gpu::compile_options(launch.source, arch)};
-    BuiltKernel built;
-    built.report.kernel = describe(launch);
-    built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
-    const auto fail = [&](Message error) {
-      built.report.error = std::move(error);
-      return std::move(built);
-    };
-    gpu::UserSourceText own;
-    if (launch.source.user_source) {
-      auto read = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
-      if (!read) return fail(read.error());
-      own = std::move(read).value();
-      key.user_digest = own.digest;
-    }
-    std::optional<gpu::Nvcc> nvcc;
-    if (gpu::needs_nvcc(launch.source)) {
-      auto found = find_nvcc();
-      if (!found) return fail(found.error());
-      nvcc = std::move(found).value();
-      key.compiler_version = nvcc->version();
-    }
-    built.report.digest = key.digest();
-    if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
-      built.cubin = std::move(own.text);  // already compiled by the user
-      built.report.error = check_compiled(launch, built);
-      return built;
-    }
-    if (Message error = previous_failure(launch.source, arch); !error.empty()) return fail(std::move(error));
-    auto compiled = cache_.find(key);
-    built.report.cached = compiled.has_value();
-    if (!compiled) {
-      auto result = nvcc ? nvcc->compile(launch.source, key.options, cancel)
-                         : nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
-      if (!result) {
-        const std::lock_guard lock(mutex_);
-        if (result.error().id != "compile.cancelled")
-          failures_.push_back({launch.source, std::string(arch), result.error()});
-        return fail(result.error());
-      }
-      if (launch.source.user_source) {  // compilers read includes again
-        const auto after = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
-        if (!after) return fail(after.error());
-      }
-      compiled = std::move(result).value();
-      cache_.store(key, *compiled);
-    }
-    built.report.compiled = true;
-    static_cast<ResourceUsage&>(built.report) = compiled->figures;
-    built.symbol = compiled->symbol;
-    built.cubin = std::move(compiled->cubin);
-    return built;
-  }
-
-  [[nodiscard]] std::shared_ptr<const StoredManifest> statement_of(
-      std::span<const std::shared_ptr<const UserSource>> sources, bool keep_sources) const override {
-    return user_sources_.statement_of(sources, keep_sources, nvrtc_.include_folders());
-  }
-
- private:
-  struct CompileFailure {
-    KernelSource source;
-    std::string arch;
-    Message error;
-  };
-
-  /// Nvcc::find(), once: nvcc is not replaced during a run.
-  [[nodiscard]] Result<gpu::Nvcc, Message> find_nvcc() const {
-    const std::lock_guard lock(mutex_);
-    if (nvcc_) return *nvcc_;
-    auto found = gpu::Nvcc::find();
-    if (found) nvcc_ = found.value();
-    return found;
-  }
-
-  /// Finds the entry of a file that the user compiled.
-  static Message check_compiled(const KernelLaunch& launch, BuiltKernel& built) {
-    const UserSource& source = *launch.source.user_source;
-    if (source.kind == UserSource::Kind::python) return {};
-    if (launch.call) return gpu::library_file_error(source.name, built.cubin);
-    constexpr std::string_view fat_binary = "\x50\xed\x55\xba";  // the driver chooses one of its cubins
-    if (!gpu::kernel_symbols(built.cubin) && !built.cubin.starts_with(fat_binary))
-      return make_reason("compile.no_image", "{} is neither a cubin nor PTX.", launch.source.user_source->name);
-    auto symbol = gpu::find_symbol(launch.source, built.cubin);
-    if (!symbol) return symbol.error();
-    built.symbol = std::move(symbol).value();
-    return {};
-  }
-
-  /// Error of a previous attempt to build this source; empty if there was none.
-  [[nodiscard]] Message previous_failure(const KernelSource& source, std::string_view arch) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(
-        failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
-    return found == failures_.end() ? Message() : found->error;
-  }
-
-  gpu::Nvrtc nvrtc_;
-  gpu::CubinCache cache_;
-  gpu::UserSources user_sources_;
-  mutable std::mutex mutex_;
-  mutable std::vector<CompileFailure> failures_;
-  mutable std::optional<gpu::Nvcc> nvcc_;
-};
+/// Finds the entry of a file that the user compiled.
+Message check_compiled(const KernelLaunch& launch, BuiltKernel& built) {
+  const UserSource& source = *launch.source.user_source;
+  if (launch.call) return {};                                  // checked when it is loaded
+  constexpr std::string_view fat_binary = "\x50\xed\x55\xba";  // the driver chooses one of its cubins
+  if (!gpu::kernel_symbols(built.cubin) && !built.cubin.starts_with(fat_binary))
+    return make_reason("compile.no_image", "{} is neither a cubin nor PTX.", source.name);
+  auto symbol = gpu::find_symbol(launch.source, built.cubin);
+  if (!symbol) return symbol.error();
+  built.symbol = std::move(symbol).value();
+  return {};
+}
 
 }  // namespace
+
+namespace gpu {
+
+std::string CubinKey::digest() const {
+  std::string text = source.user_source ? user_digest : source_digest(source.file);
+  const auto add = [&](std::string_view part) { text.append("\n").append(part); };
+  add(source.entry);
+  add(arch);
+  add(compiler_version);
+  for (const std::string& option : options) add(option);
+  return uuid_of(text);
+}
+
+std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const fs::path stem = folder_ / key.digest();
+  auto cubin = read_regular_file(fs::path(stem).replace_extension(".cubin"), max_file_bytes);
+  const auto facts = read_regular_file(fs::path(stem).replace_extension(".json"), max_file_bytes);
+  if (!cubin || !facts) return std::nullopt;
+  try {
+    const auto json = nlohmann::json::parse(*facts);
+    if (json.at("cubin_digest").get<std::string>() != uuid_of(*cubin)) return std::nullopt;
+    return Compiled{.cubin = std::move(*cubin),
+                    .symbol = json.at("symbol").get<std::string>(),
+                    .log = json.at("log").get<std::string>(),
+                    .figures = json.get<ResourceUsage>()};
+  } catch (const nlohmann::json::exception&) {  // other version or damaged: compile again
+    return std::nullopt;
+  }
+}
+
+bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
+  if (folder_.empty()) return false;
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return false;
+  nlohmann::json json = compiled.figures;
+  json.update({{"file", key.source.file},
+               {"entry", key.source.entry},
+               {"symbol", compiled.symbol},
+               {"arch", key.arch},
+               {"compiler", key.compiler_version},
+               {"options", key.options},
+               {"cubin_bytes", compiled.cubin.size()},
+               {"cubin_digest", uuid_of(compiled.cubin)},
+               {"log", compiled.log}});
+  const fs::path stem = folder_ / key.digest();
+  return write_file(fs::path(stem).replace_extension(".cubin"), compiled.cubin) &&
+         write_file(fs::path(stem).replace_extension(".json"),
+                    json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace gpu
 
 std::filesystem::path default_cubin_cache() {
   const auto variable = [](const char* name) {
@@ -172,15 +141,88 @@ bool has_changed(const LaunchRecord& launch, const DeviceLimits& limits, const s
   return key.digest() != launch.digest;
 }
 
+BuiltKernel KernelBuilder::build(std::string_view arch, const KernelLaunch& launch, const CancelToken& cancel) const {
+  gpu::CubinKey key{.source = launch.source,
+                    .arch = std::string(arch),
+                    .compiler_version = nvrtc_.version(),
+                    .options = gpu::compile_options(launch.source, arch)};
+  BuiltKernel built;
+  built.report.kernel = describe(launch);
+  built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+  const auto fail = [&](Message error) {
+    built.report.error = std::move(error);
+    return std::move(built);
+  };
+  gpu::UserSourceText own;
+  if (launch.source.user_source) {
+    auto read = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
+    if (!read) return fail(read.error());
+    own = std::move(read).value();
+    key.user_digest = own.digest;
+  }
+  std::optional<gpu::Nvcc> nvcc;
+  if (gpu::needs_nvcc(launch.source)) {
+    auto found = find_nvcc();
+    if (!found) return fail(found.error());
+    nvcc = std::move(found).value();
+    key.compiler_version = nvcc->version();
+  }
+  built.report.digest = key.digest();
+  if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
+    built.cubin = std::move(own.text);  // already compiled by the user
+    built.report.error = check_compiled(launch, built);
+    return built;
+  }
+  if (Message error = previous_failure(launch.source, arch); !error.empty()) return fail(std::move(error));
+  auto compiled = cache_.find(key);
+  built.report.cached = compiled.has_value();
+  if (!compiled) {
+    auto result = nvcc ? nvcc->compile(launch.source, key.options, cancel)
+                       : nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
+    if (!result) {
+      const std::lock_guard lock(mutex_);
+      if (result.error().id != "compile.cancelled")
+        failures_.push_back({launch.source, std::string(arch), result.error()});
+      return fail(result.error());
+    }
+    if (launch.source.user_source) {  // compilers read includes again
+      const auto after = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
+      if (!after) return fail(after.error());
+    }
+    compiled = std::move(result).value();
+    cache_.store(key, *compiled);
+  }
+  built.report.compiled = true;
+  static_cast<ResourceUsage&>(built.report) = compiled->figures;
+  built.symbol = compiled->symbol;
+  built.cubin = std::move(compiled->cubin);
+  return built;
+}
+
+Result<gpu::Nvcc, Message> KernelBuilder::find_nvcc() const {
+  const std::lock_guard lock(mutex_);
+  if (nvcc_) return *nvcc_;
+  auto found = gpu::Nvcc::find();
+  if (found) nvcc_ = found.value();
+  return found;
+}
+
+Message KernelBuilder::previous_failure(const KernelSource& source, std::string_view arch) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(
+      failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
+  return found == failures_.end() ? Message() : found->error;
+}
+
 Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::filesystem::path& cache_dir) {
   auto nvrtc = gpu::Nvrtc::load();
   if (!nvrtc) {
     return Failure{
-        GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(),
+        GpuError{nvrtc.error(),
                  "Install NVRTC of the CUDA toolkit (libnvrtc.so.13), or set ATTNSCOPE_NVRTC_LIBRARY to its path."}};
   }
-  return std::unique_ptr<KernelBuilder>(std::make_unique<NvrtcBuilder>(
-      std::move(nvrtc).value(), gpu::CubinCache(cache_dir.empty() ? default_cubin_cache() : cache_dir)));
+  return std::make_unique<KernelBuilder>(std::move(nvrtc).value(),
+                                         gpu::CubinCache(cache_dir.empty() ? default_cubin_cache() : cache_dir));
 }
 
 std::vector<BuildReport> KernelBuilder::build_all(std::string_view arch, std::span<const KernelLaunch> launches,
@@ -227,7 +269,7 @@ Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch, 
   const auto builder = KernelBuilder::open();
   if (!builder) return Failure{builder.error()};
   if (Message why = (*builder)->unsupported_reason(arch); !why.empty()) {
-    return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
+    return Failure{GpuError{std::move(why), {}}};
   }
   return (*builder)->build_all(arch, launches, threads, cancel, progress);
 }

@@ -145,11 +145,10 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
                        .statistics = statistics});
 }
 
-const Reference& Oracle::reference_for(const ReferenceKind& reference, const AttentionPlan& plan,
-                                       const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                       const std::optional<Quantization>& quantized, const SlotBuffers& buffers,
-                                       std::chrono::milliseconds limit) {
-  Key key{&reference, single_gpu_problem(problem), kind, seed, quantized};
+const Reference& Oracle::reference_for(const ReferenceKind& reference, const Run& run,
+                                       const std::optional<Quantization>& quantized) {
+  const AttentionProblem& problem = run.problem;
+  Key key{&reference, single_gpu_problem(problem), run.kind, run.seed, quantized};
   // These fields do not change the result.
   key.problem.page = 0;
   key.problem.deterministic = false;
@@ -160,21 +159,22 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
   }
   StatisticsSource statistics;
   const bool elsewhere =
-      std::ranges::any_of(plan.buffers, [](const BufferSpec& each) { return each.place.strides.has_value(); });
-  const bool pages_or_blocks = problem.page > 0 || elsewhere ||
-                               (problem.mask.has_block_mask() && find_buffer(plan.buffers, "block_mask") == nullptr);
+      std::ranges::any_of(run.plan.buffers, [](const BufferSpec& each) { return each.place.strides.has_value(); });
+  const bool pages_or_blocks =
+      problem.page > 0 || elsewhere ||
+      (problem.mask.has_block_mask() && find_buffer(run.plan.buffers, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   // The kernel reads 16-bit inputs and sums in fp32, which is not accurate enough for fp32 gradients.
   if (!pages_or_blocks && problem.dtype != DType::fp32 && problem.d <= largest_d) {
-    statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
+    statistics = [&](std::int64_t instance) { return row_statistics(run, instance); };
   }
-  known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics, quantized)});
+  known_.push_front({key, make_reference(reference, key.problem, run.kind, run.seed, statistics, quantized)});
   if (known_.size() > max_cached_references) known_.pop_back();
   return known_.front().reference;
 }
 
-RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64_t instance, const SlotBuffers& buffers,
-                                     std::chrono::milliseconds limit) {
+RowStatistics Oracle::row_statistics(const Run& run, std::int64_t instance) {
+  const AttentionProblem& problem = run.problem;
   const auto rows = static_cast<std::size_t>(problem.n_q);
   const DeviceMemory target = allocate(cuda_, 4 * problem.n_q * fp32_bytes);
   const std::int64_t kv = instance / (problem.heads_q / problem.heads_kv);
@@ -182,12 +182,12 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
     if (name == "statistics") return target.get();
     const bool of_queries = name == "q" || name == "dout";
     const std::int64_t before = name == "block_mask" ? 0 : of_queries ? instance * problem.n_q : kv * problem.n_k;
-    return buffers.address(name) + static_cast<CUdeviceptr>(before * problem.d * bytes_per_element(problem.dtype));
+    return run.address(name) + static_cast<CUdeviceptr>(before * problem.d * bytes_per_element(problem.dtype));
   };
   const KernelLaunch launch = statistics_launch(problem, instance);
   PreparedLaunch prepared(cuda_, launch, runner_.load(launch), address_of);
   prepared.enqueue(cuda_, runner_.stream());
-  runner_.wait(limit);
+  runner_.wait(run.limit);
   std::vector<float> values(4 * rows);
   cuda_.copy_to_host(values.data(), target.get(), values.size() * sizeof(float));
   const auto part = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * rows); };
@@ -197,13 +197,12 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
           .naive_delta = {part(3), part(4)}};
 }
 
-std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,
-                                           std::chrono::milliseconds limit) {
+std::vector<Oracle::Digest> Oracle::digest(Part part, const Run& run) {
   if (!counter_) counter_ = allocate(cuda_, counter_bytes);
   std::vector<Digest> digests;
-  for (const BufferSpec& buffer : plan.buffers) {
+  for (const BufferSpec& buffer : run.plan.buffers) {
     if (buffer.place.is_view()) continue;
-    const bool output = std::ranges::any_of(plan.buffers, [&](const BufferSpec& each) {
+    const bool output = std::ranges::any_of(run.plan.buffers, [&](const BufferSpec& each) {
       return (each.name == buffer.name || each.place.within == buffer.name) &&
              std::ranges::find(output_names, each.name) != output_names.end();
     });
@@ -215,11 +214,11 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
     launch.block = block_of(256);
     launch.arguments = {BufferArgument{"data"}, buffer.bytes, BufferArgument{"result"}};
     PreparedLaunch prepared(cuda_, launch, runner_.load(launch), [&](const std::string& name) {
-      return name == "data" ? buffers.address(buffer.name) : counter_.get();
+      return name == "data" ? run.address(buffer.name) : counter_.get();
     });
     cuda_.fill(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream());
     prepared.enqueue(cuda_, runner_.stream());
-    runner_.wait(limit);
+    runner_.wait(run.limit);
     Digest& digest = digests.emplace_back(Digest{buffer.name, 0});
     cuda_.copy_to_host(&digest.value, counter_.get(), sizeof digest.value);
   }
@@ -281,8 +280,9 @@ Oracle::RowCounts Oracle::count_and_clear_rows(std::span<std::byte> memory, cons
   return counts;
 }
 
-Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& plan, const AttentionProblem& problem,
-                             InputKind kind, const SlotBuffers& buffers, std::chrono::milliseconds limit) {
+Message Oracle::read_outputs(const Reference& reference, const Run& run) {
+  const AttentionProblem& problem = run.problem;
+  const std::vector<BufferSpec>& buffers = run.plan.buffers;
   struct Matrix {
     const char* buffer;
     const char* name;
@@ -310,32 +310,32 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     return rows * matrix.heads * problem.d;
   };
   for (const Matrix& matrix : matrices) {
-    const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
+    const BufferSpec* const spec = find_buffer(buffers, matrix.buffer);
     if (spec == nullptr) continue;
-    const BufferSpec* const home = &enclosing_buffer(plan.buffers, *spec);
+    const BufferSpec* const home = &enclosing_buffer(buffers, *spec);
     judged[home] += elements_of(matrix, *spec);
-    if (kind == InputKind::normal)
+    if (run.kind == InputKind::normal)
       missing[home] += nonzero_rows(problem, &matrix.rows == &reference.rows, matrix.seen != &KernelOutput::o);
   }
   for (const Matrix& matrix : matrices) {
-    const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
+    const BufferSpec* const spec = find_buffer(buffers, matrix.buffer);
     if (spec == nullptr) continue;
-    const CUdeviceptr address = buffers.address(matrix.buffer);
+    const CUdeviceptr address = run.address(matrix.buffer);
     const TensorLayout extents{buffer_strides(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
                                matrix.matrix_rows, problem.d};
-    const BufferSpec& home = enclosing_buffer(plan.buffers, *spec);
+    const BufferSpec& home = enclosing_buffer(buffers, *spec);
     std::int64_t elements = elements_of(matrix, *spec);
     RowCounts counts;
     if (!spec->place.strides) {
-      counts = count_rows(address, elements, problem.dtype, problem.d, limit);
+      counts = count_rows(address, elements, problem.dtype, problem.d, run.limit);
     } else if (judged.at(&home) * size == home.bytes) {
       elements = std::exchange(judged.at(&home), 0);  // count once for all matrices in this buffer
-      if (elements > 0) counts = count_rows(buffers.address(home.name), elements, problem.dtype, problem.d, limit);
+      if (elements > 0) counts = count_rows(run.address(home.name), elements, problem.dtype, problem.d, run.limit);
     } else if (judged.at(&home) > 0) {
       auto [held, is_new] = strided_copies.try_emplace(&home);
       if (is_new) {
         held->second.resize(static_cast<std::size_t>(home.bytes));
-        cuda_.copy_to_host(held->second.data(), buffers.address(home.name), static_cast<std::size_t>(home.bytes));
+        cuda_.copy_to_host(held->second.data(), run.address(home.name), static_cast<std::size_t>(home.bytes));
       }
       const auto first = static_cast<std::size_t>(spec->place.offset);
       counts = count_and_clear_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
@@ -355,41 +355,39 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     if (broken.empty() && !std::ranges::all_of(memory, [](std::byte each) { return each == unwritten; }))
       broken = make_reason("oracle.between_rows", "A kernel wrote between the rows of {}.", home->name);
   }
-  read_lse(reference.rows, plan, problem, buffers);
+  read_lse(reference.rows, run);
   return broken;
 }
 
-void Oracle::read_lse(const std::vector<RowId>& rows, const AttentionPlan& plan, const AttentionProblem& problem,
-                      const SlotBuffers& buffers) {
-  const BufferSpec* const lse_spec = find_buffer(plan.buffers, "lse");
+void Oracle::read_lse(const std::vector<RowId>& rows, const Run& run) {
+  const AttentionProblem& problem = run.problem;
+  const BufferSpec* const lse_spec = find_buffer(run.plan.buffers, "lse");
   if (lse_spec == nullptr) return;
-  seen_.lse = read(DType::fp32, buffers.address("lse"), rows,
+  seen_.lse = read(DType::fp32, run.address("lse"), rows,
                    {buffer_strides(*lse_spec, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
-  if (plan.lse_base_2) {
+  if (run.plan.lse_base_2) {
     for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
   }
 }
 
-CheckResult Oracle::judge(std::string_view reference_name, const AttentionPlan& plan, const AttentionProblem& problem,
-                          InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
-                          std::chrono::milliseconds limit) {
+CheckResult Oracle::judge(std::string_view reference_name, const Run& run) {
   const auto reference_of = [&](const std::optional<Quantization>& quantized) -> const Reference& {
-    return reference_for(*find_reference(reference_name), plan, problem, kind, seed, quantized, buffers, limit);
+    return reference_for(*find_reference(reference_name), run, quantized);
   };
-  const Reference& reference = reference_of(plan.quantized);
-  Message broken = read_outputs(reference, plan, problem, kind, buffers, limit);
+  const Reference& reference = reference_of(run.plan.quantized);
+  Message broken = read_outputs(reference, run);
   CheckResult result = check(reference, seen_);
   // Report the RMS error against the unquantized reference: the quantization error is part of what the user chose.
-  if (plan.quantized) result.rms_error = rms_error(reference_of({}), seen_.o);
-  const auto missing = [&](const char* name) { return find_buffer(plan.buffers, name) == nullptr; };
+  if (run.plan.quantized) result.rms_error = rms_error(reference_of({}), seen_.o);
+  const auto missing = [&](const char* name) { return find_buffer(run.plan.buffers, name) == nullptr; };
   if (!broken.empty()) {
     result.pass = false;
     result.max_abs_error = std::numeric_limits<double>::infinity();
     result.reason = std::move(broken);
-  } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
+  } else if (run.problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
     result.pass = false;
     result.reason = make_reason("oracle.no_gradients", "The plan lacks a buffer dq, dk or dv.");
-  } else if (Message stray = buffers.stray_write(plan); !stray.empty()) {
+  } else if (Message stray = run.memory.stray_write(run.slot, run.plan); !stray.empty()) {
     result.pass = false;
     result.reason = std::move(stray);
   }

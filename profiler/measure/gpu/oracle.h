@@ -22,14 +22,24 @@ namespace attnscope::gpu {
 /// writes.
 class Oracle {
  public:
+  /// Outputs of launches with these inputs, in a slot of the memory.
+  struct Run {
+    const AttentionPlan& plan;
+    const AttentionProblem& problem;
+    InputKind kind;
+    std::uint64_t seed;
+    const PlanMemory& memory;
+    std::size_t slot;
+    std::chrono::milliseconds limit;  ///< Timeout of each service kernel.
+
+    [[nodiscard]] CUdeviceptr address(const std::string& buffer) const { return memory.address(slot, buffer); }
+  };
   Oracle(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner) {}
 
   /// Checks the plan's buffers "o", "lse", "dq", "dk" and "dv" against the named reference, which must exist.
   /// References are cached for other tiles, algorithms and layouts of the same problem. Pre: the launches have run and
   /// the stream is idle. Throws DriverError; PointAbort or LaunchTimeout from a service kernel.
-  [[nodiscard]] CheckResult judge(std::string_view reference, const AttentionPlan& plan,
-                                  const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                  const SlotBuffers& buffers, std::chrono::milliseconds limit);
+  [[nodiscard]] CheckResult judge(std::string_view reference, const Run& run);
 
   struct Digest {
     std::string buffer;
@@ -41,8 +51,7 @@ class Oracle {
     outputs,  ///< O and gradients.
   };
   /// Digests of all bytes of these buffers, to detect whether a kernel wrote to them. Pre: the stream is idle.
-  [[nodiscard]] std::vector<Digest> digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,
-                                           std::chrono::milliseconds limit);
+  [[nodiscard]] std::vector<Digest> digest(Part part, const Run& run);
 
   /// Outputs read by the last judge() call. Pre: judge() was called.
   [[nodiscard]] const KernelOutput& last_outputs() const { return seen_; }
@@ -60,12 +69,9 @@ class Oracle {
     Key key;
     Reference reference;
   };
-  [[nodiscard]] const Reference& reference_for(const ReferenceKind&, const AttentionPlan& plan,
-                                               const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                               const std::optional<Quantization>& quantized, const SlotBuffers& buffers,
-                                               std::chrono::milliseconds limit);
-  [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
-                                             const SlotBuffers& buffers, std::chrono::milliseconds limit);
+  [[nodiscard]] const Reference& reference_for(const ReferenceKind&, const Run& run,
+                                               const std::optional<Quantization>& quantized);
+  [[nodiscard]] RowStatistics row_statistics(const Run& run, std::int64_t instance);
   struct RowCounts {
     std::int64_t nonfinite = 0;  ///< Elements.
     std::int64_t nonzero = 0;    ///< Rows that are not all 0.
@@ -81,11 +87,9 @@ class Oracle {
   };
   /// Reads the outputs into seen(). Returns an error for elements that are not finite, rows that are 0 (for normal
   /// inputs) or data between rows.
-  [[nodiscard]] Message read_outputs(const Reference&, const AttentionPlan& plan, const AttentionProblem& problem,
-                                     InputKind kind, const SlotBuffers& buffers, std::chrono::milliseconds limit);
+  [[nodiscard]] Message read_outputs(const Reference&, const Run& run);
   /// Reads these rows of the LSE, if there is one, into seen().
-  void read_lse(const std::vector<RowId>& rows, const AttentionPlan& plan, const AttentionProblem& problem,
-                const SlotBuffers& buffers);
+  void read_lse(const std::vector<RowId>& rows, const Run& run);
   [[nodiscard]] std::vector<float> read(DType dtype, CUdeviceptr buffer, const std::vector<RowId>& rows,
                                         const TensorLayout& extents) const;
   /// Counts as count_rows() and resets the rows to unwritten bytes.

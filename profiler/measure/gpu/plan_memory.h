@@ -129,16 +129,4 @@ class PlanMemory {
   DeviceMemory pool_;  ///< Staging memory for one tensor's pool.
 };
 
-class SlotBuffers {
- public:
-  /// Keeps a reference. Pre: the slot is reserved.
-  SlotBuffers(const PlanMemory& workspace, std::size_t slot) : workspace_(workspace), slot_(slot) {}
-  [[nodiscard]] CUdeviceptr address(const std::string& buffer) const { return workspace_.address(slot_, buffer); }
-  [[nodiscard]] Message stray_write(const AttentionPlan& plan) const { return workspace_.stray_write(slot_, plan); }
-
- private:
-  const PlanMemory& workspace_;
-  std::size_t slot_;
-};
-
 }  // namespace attnscope::gpu

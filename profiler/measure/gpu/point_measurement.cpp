@@ -141,10 +141,10 @@ void GpuDevice::set_result_from_driver_error(const DriverError& error, PointReco
 
 void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) {
   const PointSpec& spec = record.spec;
-  const auto throw_if_cancelled = [&](const Message& reason) {
-    if (cancel.cancelled()) throw PointAbort(Disposition::cancelled, reason);
+  const auto throw_if_cancelled = [&](const char* step) {
+    if (cancel.cancelled()) throw PointAbort(Disposition::cancelled, "point.cancelled", "Cancelled before {}.", step);
   };
-  throw_if_cancelled(make_reason("point.cancelled_before_point", "Cancelled before this point began."));
+  throw_if_cancelled("this point began");
   step_failure_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   const Algorithm* algorithm = registry_.find(spec.algorithm);
   if (algorithm == nullptr) {
@@ -175,7 +175,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const bool strict = user_defined && options.verify && !options.bare;
   if (strict) point.uploaded = digest(Oracle::Part::inputs, point, options);
 
-  throw_if_cancelled(make_reason("point.cancelled_before_launch", "Cancelled before the first launch."));
+  throw_if_cancelled("the first launch");
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
   if (!point.plan.schedule.empty()) share(record, point, options);
@@ -198,12 +198,12 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
     }
   }
 
-  throw_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
+  throw_if_cancelled("timing");
   if (strict) repoison_outputs(point, options);
   time(record, point, options, cancel, first_ns);
   if (!point.plan.schedule.empty()) time_schedule(record, point, options, cancel);
   if (user_defined) check_after_timing(record, point, options);
-  throw_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
+  throw_if_cancelled("counting");
 }
 
 void GpuDevice::share(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options) {
@@ -322,8 +322,7 @@ CheckResult GpuDevice::judge(PointRecord& record, const PreparedPoint& point, co
                              const MeasureOptions& options) {
   const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
   step_failure_ = make_reason("point.checking_failed", "Checking the output failed.");
-  CheckResult result = session_->oracle.judge(reference, point.plan, record.spec.problem, inputs.kind, inputs.seed,
-                                              SlotBuffers(session_->workspace, point.slot), options.timeout);
+  CheckResult result = session_->oracle.judge(reference, run_of(point, inputs, options));
   const double share = result.max_abs_error * record.error_bound.value_or(1);  // keep the run nearest to its bound
   if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
     record.max_abs_error = result.max_abs_error;

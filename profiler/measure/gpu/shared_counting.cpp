@@ -8,10 +8,6 @@
 #include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
-bool GpuDevice::Batch::is_continued() const {
-  return !cancelled && std::ranges::find(whole, false) != whole.end();
-}
-
 bool GpuDevice::can_share_session(std::span<const PointSpec> waiting, const PointSpec& next) const {
   return session_->counters && fits_in_session(waiting, next, info_.limits, registry_);
 }
@@ -25,7 +21,8 @@ Device::CountResult GpuDevice::count(std::span<PointRecord* const> records, cons
               .cancel = cancel,
               .whole = std::vector<bool>(records.size(), false),
               .alone = false};
-  while (usable_ && batch.is_continued()) count_session(batch);
+  while (usable_ && !batch.cancelled && std::ranges::find(batch.whole, false) != batch.whole.end())
+    count_session(batch);
   for (PointRecord* record : records)
     record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
   return {.whole = batch.whole, .fatal_point = batch.fatal_point};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stubs for a build without CUDA's headers; every function fails with GpuError::Kind::not_built.
+// Stubs for a build without CUDA's headers; every function fails with gpu.not_built.
 #include "profiler/measure/gpu/gpu_device.h"
-#include "profiler/measure/gpu/kernel_builder.h"
 
 namespace attnscope {
 namespace {
 
 GpuError not_built() {
-  return {GpuError::Kind::not_built, make_reason("gpu.not_built", "This build of Attnscope has no GPU support."),
-          "Build it with ATTNSCOPE_CUDA=ON and CUDA 13 headers."};
+  return {make_reason("gpu.not_built", "This build of Attnscope has no GPU support."),
+          "Build it with ATTNSCOPE_CUDA=ON and CUDA 13 headers.", true};
 }
 
 }  // namespace

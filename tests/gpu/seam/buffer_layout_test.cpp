@@ -117,7 +117,7 @@ TEST_P(BufferLayoutTest, OutputsAreReadByStrides) {
   gpu_->memory.fill(0, plan, inputs);
   Oracle oracle(gpu_->cuda, gpu_->runner);
   const auto judge = [&] {
-    return oracle.judge("softmax", plan, p, GetParam(), 1, SlotBuffers(gpu_->memory, 0), std::chrono::seconds(1));
+    return oracle.judge("softmax", {plan, p, GetParam(), 1, gpu_->memory, 0, std::chrono::seconds(1)});
   };
   EXPECT_NE(text(judge().reason).find("2560 of 2560"), std::string::npos);
   const Reference right = make_reference(*find_reference("softmax"), p, GetParam(), 1);
@@ -153,9 +153,12 @@ TEST_P(BufferLayoutTest, PackedGradientsShareABuffer) {
   gpu_->memory.reserve(0, plan, inputs, {});
   gpu_->memory.fill(0, plan, inputs);
   Oracle oracle(gpu_->cuda, gpu_->runner);
-  const SlotBuffers buffers(gpu_->memory, 0);
-  const auto judge = [&] { return oracle.judge("softmax", plan, p, GetParam(), 1, buffers, std::chrono::seconds(1)); };
-  const auto outputs = [&] { return oracle.digest(Oracle::Part::outputs, plan, buffers, std::chrono::seconds(1)); };
+  const auto judge = [&] {
+    return oracle.judge("softmax", {plan, p, GetParam(), 1, gpu_->memory, 0, std::chrono::seconds(1)});
+  };
+  const auto outputs = [&] {
+    return oracle.digest(Oracle::Part::outputs, {plan, p, GetParam(), 1, gpu_->memory, 0, std::chrono::seconds(1)});
+  };
   const Reference right = make_reference(*find_reference("softmax"), p, GetParam(), 1);
   const auto values = [&](const char* buffer) {
     return reinterpret_cast<std::uint16_t*>(gpu_->memory.address(0, buffer));

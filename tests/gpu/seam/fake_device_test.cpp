@@ -98,7 +98,7 @@ class FakeDeviceTest : public ::testing::Test {
 TEST_F(FakeDeviceTest, NoDriverLibrary) {
   setenv("ATTNSCOPE_CUDA_LIBRARY", "/nonexistent/libcuda.so.1", 1);
   const GpuError error = open_error("");
-  EXPECT_EQ(error.kind, GpuError::Kind::no_driver);
+  EXPECT_TRUE(error.gpu_absent);
   EXPECT_THAT(text(error.what), HasSubstr("/nonexistent/libcuda.so.1"));
   EXPECT_FALSE(error.fix.empty());
 }
@@ -106,8 +106,8 @@ TEST_F(FakeDeviceTest, NoDriverLibrary) {
 TEST_F(FakeDeviceTest, DriverSeesNoGpu) {
   faults("init=100");
   const auto cuda = gpu::start_driver(cache_);  // no GPU device node exists
-  EXPECT_EQ(cuda.error().kind, GpuError::Kind::no_device);
-  EXPECT_TRUE(cuda.error().is_gpu_absent());
+  EXPECT_EQ(cuda.error().what.id, "gpu.not_seen");
+  EXPECT_TRUE(cuda.error().gpu_absent);
   EXPECT_FALSE(list_gpus().ok());
 }
 
@@ -116,10 +116,10 @@ TEST_F(FakeDeviceTest, InvisibleGpuWithDeviceNodeHasFailed) {
   fs::create_directories(devices);
   std::ofstream(devices / "nvidiactl");
   faults("init=100");
-  EXPECT_EQ(gpu::start_driver(devices).error().kind, GpuError::Kind::no_device);
+  EXPECT_TRUE(gpu::start_driver(devices).error().gpu_absent);
   std::ofstream(devices / "nvidia0");
   const auto cuda = gpu::start_driver(devices);
-  EXPECT_EQ(cuda.error().kind, GpuError::Kind::driver_failed);
+  EXPECT_FALSE(cuda.error().gpu_absent);
   EXPECT_THAT(text(cuda.error().what), HasSubstr((devices / "nvidia0").string()));
 }
 
@@ -135,32 +135,29 @@ TEST_F(FakeDeviceTest, OpensGpuByUuid) {
   faults("");
   const auto gone = open_gpu_device(options);
   ASSERT_FALSE(gone.ok());
-  EXPECT_EQ(gone.error().kind, GpuError::Kind::bad_ordinal);
+  EXPECT_EQ(gone.error().what.id, "gpu.no_uuid");
   EXPECT_THAT(text(gone.error().what), HasSubstr(second));
 }
 
 TEST_F(FakeDeviceTest, VisibleDevicesEmpty) {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   const GpuError error = open_error("init=100");
-  EXPECT_EQ(error.kind, GpuError::Kind::hidden);
+  EXPECT_TRUE(error.gpu_absent);
   EXPECT_THAT(error.what, IsReason("gpu.hidden", "CUDA_VISIBLE_DEVICES="));
 }
 
 TEST_F(FakeDeviceTest, ReportsWhyGpuCannotBeOpened) {
   struct Case {
     const char* faults;
-    GpuError::Kind kind;
     const char* code;
     const char* words;  ///< in the reason
   };
-  using Kind = GpuError::Kind;
-  for (const Case& each : {Case{"init=803", Kind::driver_failed, "gpu.driver_start", "cuInit"},
-                           Case{"driver=11080", Kind::driver_too_old, "gpu.driver_too_old", "11.8 12.0"},
-                           Case{"compute=75", Kind::unsupported, "gpu.capability", "7.5 8.0"},
-                           Case{"oom-at=1", Kind::device_failed, "gpu.unusable", "0 CUDA_ERROR_OUT_OF_MEMORY"}}) {
+  for (const Case& each :
+       {Case{"init=803", "gpu.driver_start", "cuInit"}, Case{"driver=11080", "gpu.driver_too_old", "11.8 12.0"},
+        Case{"compute=75", "gpu.capability", "7.5 8.0"},
+        Case{"oom-at=1", "gpu.unusable", "0 CUDA_ERROR_OUT_OF_MEMORY"}}) {
     const GpuError error = open_error(each.faults);
-    EXPECT_EQ(error.kind, each.kind) << each.faults;
-    EXPECT_FALSE(error.is_gpu_absent()) << each.faults;
+    EXPECT_FALSE(error.gpu_absent) << each.faults;
     EXPECT_THAT(error.what, IsReason(each.code, each.words));
   }
 }
@@ -170,13 +167,12 @@ TEST_F(FakeDeviceTest, NoSuchOrdinal) {
   options.ordinal = 3;
   const auto device = open_gpu_device(options);
   ASSERT_FALSE(device.ok());
-  EXPECT_EQ(device.error().kind, GpuError::Kind::bad_ordinal);
   EXPECT_THAT(device.error().what, IsReason("gpu.no_ordinal", "3"));
 }
 
 TEST_F(FakeDeviceTest, NoCompiler) {
   setenv("ATTNSCOPE_NVRTC_LIBRARY", "/nonexistent/libnvrtc.so.13", 1);
-  EXPECT_EQ(open_error("").kind, GpuError::Kind::no_nvrtc);
+  EXPECT_THAT(text(open_error("").what), HasSubstr("NVRTC"));
 }
 
 TEST_F(FakeDeviceTest, DescribesItself) {
@@ -611,11 +607,10 @@ TEST_F(FakeDeviceTest, MissingNvmlValuesAreNotZero) {
 }
 
 TEST_F(FakeDeviceTest, ReportsNvrtcFailures) {
-  EXPECT_THAT(text(open_error("nvrtc-version=2").what), HasSubstr("nvrtcVersion"));
-  EXPECT_THAT(text(open_error("nvrtc-count=2").what), HasSubstr("nvrtcGetNumSupportedArchs"));
-  EXPECT_THAT(text(open_error("nvrtc-archs=2").what), HasSubstr("nvrtcGetSupportedArchs"));
+  EXPECT_THAT(text(open_error("nvrtc-count=2").what), HasSubstr("not supported by NVRTC"));
+  EXPECT_THAT(text(open_error("nvrtc-archs=2").what), HasSubstr("not supported by NVRTC"));
   // Spills are reported only in the log; without it, zero spills would be unfounded.
-  EXPECT_THAT(text(open_error("nvrtc-log=2").what), HasSubstr("nvrtcGetProgramLogSize"));
+  EXPECT_THAT(text(open_error("nvrtc-log=2").what), HasSubstr("nvrtcGetProgramLog"));
   { ASSERT_NE(open(), nullptr); }  // the kernels that every device needs are cached from here on
   const auto device = open("nvrtc-log=2,compile-error=fa2");
   const PointRecord record = device->measure(point(), quick(), cancel_);

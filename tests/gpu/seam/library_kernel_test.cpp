@@ -30,21 +30,6 @@ TEST(LibraryKernel, ExposesLibraryFunctions) {
   EXPECT_EQ(::dlsym(RTLD_DEFAULT, "attnscope_kernel_v1"), nullptr) << "its symbols are not global";
 }
 
-TEST(LibraryKernel, FilesAreCheckedWithoutLoading) {
-  const auto content = [](const char* file) {
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    return text.str();
-  };
-  std::string library = content(ATTNSCOPE_ATTENTION_LIBRARY);
-  EXPECT_EQ(library_file_error("a.so", library), Message());
-  EXPECT_THAT(library_file_error("a.so", content(ATTNSCOPE_FAKE_GPU_LIBRARY)),
-              test::IsReason("compile.no_interface", "a.so attnscope_kernel_v1"));
-  EXPECT_EQ(library_file_error("a.so", std::string_view(library).substr(0, 60)).id, "compile.no_library");
-  library[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(0xFF);
-  EXPECT_EQ(library_file_error("a.so", library).id, "compile.no_library");
-}
-
 /// Folder with copies of the test library in place of CUPTI.
 class CuptiCopies {
  public:

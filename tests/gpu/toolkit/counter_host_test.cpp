@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric names and pass counts with CUPTI's host library, which needs no GPU.
-#include "profiler/measure/gpu/driver/counter_host.h"
+#include "profiler/measure/gpu/driver/range_profiler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,14 +95,6 @@ TEST_F(CounterHostTest, Units) {
   EXPECT_EQ(host("GH100").unit("sm__cycles_elapsed.max"), "cycle");
   EXPECT_EQ(host("GH100").unit("sm__warps_active.avg.pct_of_peak_sustained_active"), "percent");
   EXPECT_EQ(host("GH100").unit("no_such.metric"), "1");
-}
-
-TEST_F(CounterHostTest, ChipsByComputeCapability) {
-  for (const int compute : {80, 86, 87, 89, 90, 100, 120}) {
-    const std::string chip = default_chip(compute / 10, compute % 10);
-    EXPECT_TRUE(host(chip.c_str()).has_metric("sm__cycles_elapsed.max")) << compute << " " << chip;
-  }
-  EXPECT_EQ(default_chip(7, 5), "");
 }
 
 }  // namespace

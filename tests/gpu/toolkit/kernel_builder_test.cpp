@@ -15,7 +15,6 @@
 
 #include "kernels/model/ceilings.h"
 #include "profiler/measure/gpu/ceilings/ceiling_loads.h"
-#include "profiler/measure/gpu/driver/cubin_cache.h"
 
 namespace attnscope {
 namespace {
@@ -256,7 +255,7 @@ TEST_F(KernelBuilderTest, RejectsUnknownArchitectures) {
   EXPECT_THAT(text(builder_->unsupported_reason("sm_90x")), HasSubstr("'sm_90x'"));
   const auto result = build_kernels("sm_11", {}, 1, cancel_, {});
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().kind, GpuError::Kind::unsupported);
+  EXPECT_EQ(result.error().what.id, "compile.other_arch");
 }
 
 TEST(KernelNames, FolderLaunchAndDefines) {

@@ -322,10 +322,9 @@ TEST(RunVerify, MapsDispositionsToOutcomes) {
     record.rms_error = 0.125;
     ++next;
   };
-  VerifyObserver observer;
-  observer.on_case = [&](std::size_t i, const VerifyCase& one, const VerifyResult& result) {
+  const auto observer = [&](const VerifyCase& one, const VerifyResult& result) {
+    const std::size_t i = next - 1;
     EXPECT_EQ(one, cases[i]);
-    EXPECT_EQ(i + 1, next);
     EXPECT_EQ(result.outcome, table[i].outcome) << i;
     EXPECT_DOUBLE_EQ(result.max_abs_error, table[i].checked ? 0.25 : 0);
     EXPECT_DOUBLE_EQ(result.error_bound, 0.5);
@@ -334,7 +333,6 @@ TEST(RunVerify, MapsDispositionsToOutcomes) {
   };
   const VerifySummary summary = run_verify(device, cases, {}, observer, CancelToken{});
   EXPECT_EQ(next, table.size());
-  EXPECT_EQ(summary.total, 10U);
   EXPECT_EQ(summary.pass, 2U);
   EXPECT_EQ(summary.fail, 4U);
   EXPECT_EQ(summary.skip, 4U);

@@ -127,13 +127,7 @@ class TileList {
 struct PlayedLaunch {
   TileList::Bytes bytes;
   double blocks_per_busy_sm = 0;
-  std::vector<std::string> accesses;
 };
-
-std::string access_text(std::int64_t round, std::int64_t block, std::int64_t step, std::int64_t read,
-                        std::int64_t written) {
-  return fmt::format("round {} block {} step {}: read {} written {}", round, block, step, read, written);
-}
 
 /// Plays a launch round by round: the first blocks occupy two slots per SM, and a finished block makes room for the
 /// next one, which starts in the next round.
@@ -144,8 +138,7 @@ PlayedLaunch play_launch(const TileProgram& program, std::int64_t sms, TileList&
   while (next < std::min(program.blocks(), 2 * sms)) slots.emplace_back(next++, 0);
   double slot_rounds = 0;
   double sm_rounds = 0;
-  std::int64_t round = 0;
-  for (; !slots.empty(); ++round) {
+  while (!slots.empty()) {
     slot_rounds += static_cast<double>(slots.size());
     sm_rounds += static_cast<double>(std::min<std::int64_t>(std::ssize(slots), sms));
     std::vector<std::pair<std::int64_t, std::int64_t>> kept;
@@ -156,7 +149,6 @@ PlayedLaunch play_launch(const TileProgram& program, std::int64_t sms, TileList&
         const auto [read, written] = l2.access(access);
         played.bytes.read += read;
         played.bytes.written += written;
-        played.accesses.push_back(access_text(round, block, step, read, written));
       }
       if (step + 1 < program.steps(block)) {
         kept.emplace_back(block, step + 1);
@@ -199,20 +191,13 @@ TEST(Simulation, MatchesAReferenceOnRandomPrograms) {
     const AttentionPlan plan = random_plan(random);
     for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
       SCOPED_TRACE(fmt::format("trial {} {}", trial, to_string(cache)));
-      std::vector<std::string> seen;
-      const auto observe = [&](const SimulatedAccess& played) {
-        EXPECT_EQ(played.l2_bytes + played.dram_read_bytes, tile_bytes);
-        seen.push_back(
-            access_text(played.round, played.block, played.step, played.dram_read_bytes, played.dram_write_bytes));
-      };
-      const auto results = simulate_traffic(plan, gpu, {.cache = cache, .observe = observe}, CancelToken{});
+      const auto results = simulate_traffic(plan, gpu, {.cache = cache}, CancelToken{});
       ASSERT_TRUE(results.has_value());
       ASSERT_EQ(results->size(), 3U);
       TileList kept(static_cast<std::size_t>(l2_tiles));  // across launches
       if (cache == CacheState::warm) {
         for (std::size_t i = 1; i < 4; ++i) play_launch(*plan.launches[i].program, sms, kept);
       }
-      std::vector<std::string> expected;
       for (std::size_t i = 1; i < 4; ++i) {
         const PlayedLaunch in_plan = play_launch(*plan.launches[i].program, sms, kept);
         TileList empty(static_cast<std::size_t>(l2_tiles));
@@ -223,14 +208,11 @@ TEST(Simulation, MatchesAReferenceOnRandomPrograms) {
         const LaunchSimulation& result = (*results)[i - 1];
         EXPECT_EQ(result.dram_read_bytes, counted.bytes.read);
         EXPECT_EQ(result.dram_write_bytes, static_cast<double>(counted.bytes.written) + flush);
-        EXPECT_EQ(result.dram_flush_bytes, flush);
         EXPECT_EQ(result.dram_in_plan_bytes,
                   static_cast<double>(in_plan.bytes.read + in_plan.bytes.written) + (i == 3 ? flush : 0));
         EXPECT_NEAR(result.achieved_warps_pct, 6.25 * counted.blocks_per_busy_sm, 1e-9) << "4 of 64 warps per block";
         EXPECT_EQ(result.traffic, plan.launches[i].traffic);
-        expected.insert(expected.end(), counted.accesses.begin(), counted.accesses.end());
       }
-      EXPECT_EQ(seen, expected);
     }
     if (::testing::Test::HasFailure()) return;
   }
@@ -294,7 +276,6 @@ TEST(Simulation, TheRestIsExtrapolatedFromTheSecondHalf) {
   for (const LaunchSimulation& result : *results) {
     EXPECT_FALSE(result.complete);
     EXPECT_EQ(result.traffic, plan.launches[0].traffic);
-    EXPECT_NEAR(result.dram_flush_bytes / tile_bytes, flushed, 1e-9);
     EXPECT_NEAR(result.dram_write_bytes / tile_bytes, written + flushed, 1e-9);
     EXPECT_NEAR(result.dram_read_bytes / tile_bytes, read + unseen, 1e-9);
   }

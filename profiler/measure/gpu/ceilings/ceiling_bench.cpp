@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
+#include <list>
 #include <utility>
 
 #include "profiler/measure/gpu/point_abort.h"
@@ -46,13 +46,6 @@ std::string data_half_of(const std::string& buffer) {
 void add_remark(const Message& remark, CeilingSet& set) {
   const bool said = std::ranges::any_of(set.remarks, [&](const Message& other) { return text(other) == text(remark); });
   if (!said) set.remarks.push_back(remark);
-}
-
-/// Number of distinct ceilings; several loads may measure the same one.
-std::size_t count_ceilings(const std::vector<CeilingLoad>& loads) {
-  std::set<std::pair<std::string_view, double>> all;
-  for (const CeilingLoad& load : loads) all.emplace(load.key, load.argument);
-  return all.size();
 }
 
 Ceiling summary_of(std::string name, double argument, std::string_view unit, const std::vector<double>& values,
@@ -97,24 +90,20 @@ class CeilingBench {
     throw_if_cancelled();
     CeilingSet set;
     std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
-    const std::size_t kernels = loads.size() + 1;  // and attn_ceiling_link
-    const std::size_t for_each_round = count_ceilings(loads);
-    done_ = 0;
-    steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * for_each_round;
     begin(loads);
     calibrate_loads(std::move(loads), set);
-    std::vector<std::size_t> order(loads_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::vector<SampledLoad*> order;
+    for (SampledLoad& sampled : loads_) order.push_back(&sampled);
     std::mt19937_64 random(options.seed);
     for (int round = 0; round < options.rounds; ++round) {
       std::ranges::shuffle(order, random);
-      for (const std::size_t i : order) {
+      for (SampledLoad* const sampled : order) {
         throw_if_cancelled();
-        record_sample(loads_[i]);
-        advance();
+        record_sample(*sampled);
       }
-      advance(for_each_round - loads_.size());  // loads that failed
+      report_progress(0.4 + 0.6 * (round + 1) / options.rounds);
     }
+    report_progress(1);
     for (const SampledLoad& sampled : loads_) add_ceilings(sampled, set);
     add_capacities(set);
     add_conditions(set);
@@ -126,10 +115,14 @@ class CeilingBench {
  private:
   struct SampledLoad {
     CeilingLoad load;
-    std::vector<PreparedLaunch> prepared;  ///< One element after prepare().
-    std::vector<double> values;
-    std::vector<double> clocks_hz;
-    std::optional<std::uint64_t> throttle_reasons;  ///< Empty until NVML has been read.
+    std::vector<PreparedLaunch> prepared{};  ///< One element after prepare().
+    std::vector<double> values{};
+    std::vector<double> clocks_hz{};
+    std::optional<std::uint64_t> throttle_reasons{};  ///< Empty until NVML has been read.
+
+    [[nodiscard]] bool measures_same_as(const CeilingLoad& other) const {
+      return load.key == other.key && load.argument == other.argument;
+    }
   };
   struct Sample {
     double milliseconds = 0;  ///< From CUDA events.
@@ -171,10 +164,12 @@ class CeilingBench {
     }
   }
 
-  void advance(std::size_t steps = 1) {
-    if (steps == 0) return;
-    done_ = std::min(done_ + steps, steps_);
-    if (progress_) progress_(done_, steps_);
+  /// `share`: done part of the whole measurement, 0 to 1.
+  void report_progress(double share) {
+    const auto percent = static_cast<std::size_t>(100 * share);
+    if (percent <= percent_) return;
+    percent_ = percent;
+    if (progress_) progress_(percent, 100);
   }
 
   Sample measure_sample(SampledLoad& sampled) {
@@ -241,11 +236,11 @@ class CeilingBench {
     KernelRunner& runner = place_.runner;
     std::vector<KernelLaunch> launches{ring_launch("ring_dram", sizes_.ring_bytes)};
     for (const CeilingLoad& load : loads) launches.push_back(load.launch);
-    const std::size_t before = done_;
     // Compile errors are reported when the kernel is loaded.
     (void)place_.builder.build_all(place_.arch, launches, 0, *cancel_,
-                                   [&](std::size_t, std::size_t, const BuildReport&) { advance(); });
-    advance(before + launches.size() - done_);  // loads may share a kernel
+                                   [&](std::size_t done, std::size_t total, const BuildReport&) {
+                                     report_progress(0.2 * static_cast<double>(done) / static_cast<double>(total));
+                                   });
     throw_if_cancelled();
 
     runner.enqueue_store_noise(buffers_.at("data").get(), sizes_.data_bytes);
@@ -262,74 +257,50 @@ class CeilingBench {
 
   /// Loads and calibrates all loads. Drops a failed load with a remark.
   void calibrate_loads(std::vector<CeilingLoad> loads, CeilingSet& set) {
-    struct FailedLoad {
-      std::string_view key;
-      double argument;
-      Message reason;
-    };
-    std::vector<FailedLoad> failures;
-    loads_.clear();
-    loads_.reserve(loads.size());  // PreparedLaunch keeps a pointer to its load
-    for (CeilingLoad& load : loads) {
+    std::vector<std::pair<CeilingLoad, Message>> failures;
+    for (std::size_t i = 0; i < loads.size(); ++i) {
       throw_if_cancelled();
-      loads_.push_back(
-          {.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}, .throttle_reasons = {}});
+      SampledLoad& sampled = loads_.emplace_back(SampledLoad{.load = std::move(loads[i])});
       try {
-        calibrate(loads_.back());
+        calibrate(sampled);
       } catch (const PointAbort& end) {
         if (end.disposition() == Disposition::cancelled) throw;
-        failures.push_back({loads_.back().load.key, loads_.back().load.argument, end.reason()});
+        failures.emplace_back(std::move(sampled.load), end.reason());
         loads_.pop_back();
       }
-      advance();
+      report_progress(0.2 + 0.2 * static_cast<double>(i + 1) / static_cast<double>(loads.size()));
     }
-    if (loads_.empty() && !failures.empty()) {
-      const FailedLoad& first = failures.front();
-      throw PointAbort(Disposition::crashed, make_reason("ceiling.kernel_failed", "{} could not be measured: {}",
-                                                         find_ceiling(first.key)->label(), first.reason));
-    }
-    for (const FailedLoad& failed : failures) {
-      const Message label = find_ceiling(failed.key)->label();
-      const bool has_alternative = std::ranges::any_of(loads_, [&](const SampledLoad& sampled) {
-        return sampled.load.key == failed.key && sampled.load.argument == failed.argument;
-      });
-      if (has_alternative) {
-        add_remark(make_message("{}: one of its benchmarks failed: {}", label, failed.reason), set);
-      } else {
-        add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: {}", label, failed.reason), set);
-      }
+    for (const auto& [load, reason] : failures) {
+      const Message label = find_ceiling(load.key)->label();
+      const Message remark = make_reason("ceiling.kernel_failed", "{} could not be measured: {}", label, reason);
+      if (loads_.empty()) throw PointAbort(Disposition::crashed, remark);
+      const bool has_alternative = std::ranges::any_of(
+          loads_, [&failed = load](const SampledLoad& sampled) { return sampled.measures_same_as(failed); });
+      add_remark(has_alternative ? make_message("{}: one of its benchmarks failed: {}", label, reason) : remark, set);
     }
     keep_fastest();
   }
 
   /// Keeps the fastest of the loads that measure the same ceiling.
   void keep_fastest() {
-    std::map<std::pair<std::string_view, double>, std::pair<std::size_t, double>> fastest;  // index and rate
-    std::vector<bool> kept(loads_.size(), false);
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      const CeilingLoad& load = loads_[i].load;
-      const auto same = [&](const SampledLoad& other) {
-        return other.load.key == load.key && other.load.argument == load.argument;
-      };
+    std::map<std::pair<std::string_view, double>, std::pair<const SampledLoad*, double>> fastest;  // and its rate
+    for (SampledLoad& sampled : loads_) {
+      const CeilingLoad& load = sampled.load;
+      const auto same = [&](const SampledLoad& other) { return other.measures_same_as(load); };
       double rate = 0;
       if (std::ranges::count_if(loads_, same) > 1) {
         throw_if_cancelled();
         for (int again = 0; again < 3; ++again) {
-          const double milliseconds = measure_sample(loads_[i]).milliseconds;
+          const double milliseconds = measure_sample(sampled).milliseconds;
           if (milliseconds > 0) rate = std::max(rate, load.amount * load.iterations / milliseconds);
         }
       }
-      auto [found, is_new] = fastest.try_emplace({load.key, load.argument}, i, rate);
-      if (!is_new && rate > found->second.second) found->second = {i, rate};
+      auto [found, is_new] = fastest.try_emplace({load.key, load.argument}, &sampled, rate);
+      if (!is_new && rate > found->second.second) found->second = {&sampled, rate};
     }
-    for (const auto& [name, place] : fastest) kept[place.first] = true;
-    std::vector<SampledLoad> chosen;
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (!kept[i]) continue;
-      chosen.push_back(std::move(loads_[i]));
-    }
-    loads_ = std::move(chosen);
-    for (SampledLoad& sampled : loads_) prepare(sampled);  // PreparedLaunch points to the load, which moved
+    loads_.remove_if([&](const SampledLoad& sampled) {
+      return fastest.at({sampled.load.key, sampled.load.argument}).first != &sampled;
+    });
   }
 
   void add_ceilings(const SampledLoad& sampled, CeilingSet& set) const {
@@ -483,12 +454,11 @@ class CeilingBench {
   Event begin_;
   Event end_;
   std::optional<double> other_utilization_;
-  std::vector<SampledLoad> loads_;
+  std::list<SampledLoad> loads_;  ///< Not moved: PreparedLaunch keeps a pointer to its load.
   const CancelToken* cancel_ = nullptr;
   const CeilingKind* at_ = nullptr;
   CeilingProgress progress_;
-  std::size_t done_ = 0;
-  std::size_t steps_ = 0;
+  std::size_t percent_ = 0;
 };
 
 }  // namespace

@@ -231,7 +231,7 @@ class Context {
 [[nodiscard]] std::string driver_api_version(const CudaApi&);
 
 /// Loads and initializes the driver; fails, with a fix, if it finds no device. If `devices` contains a GPU node
-/// (nvidia0) but the driver lists no GPU, the error is driver_failed, not no_device.
+/// (nvidia0) but the driver lists no GPU, the GPU counts as failed, not as absent.
 [[nodiscard]] Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices = "/dev");
 
 }  // namespace attnscope::gpu

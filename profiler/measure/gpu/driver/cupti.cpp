@@ -3,10 +3,13 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/predicate.hpp>
 #include <fstream>
 #include <sstream>
 
@@ -46,10 +49,6 @@ std::string read_text(const std::filesystem::path& file) {
   return std::move(text).str();
 }
 
-bool contains(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
-}
-
 }  // namespace
 
 Result<CuptiApi, Message> CuptiApi::load() {
@@ -67,12 +66,7 @@ Result<CuptiApi, Message> CuptiApi::load() {
   CuptiApi api;
   api.path = library->path();
   std::uint32_t version = 0;
-  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) {
-    if (const CUptiResult result = api.cuptiGetVersion(&version); result != CUPTI_SUCCESS) {
-      return Failure{make_message("CUPTI {}: cannot read its version: cuptiGetVersion: CUPTI error {}.",
-                                  api.path.string(), static_cast<int>(result))};
-    }
-  }
+  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) api.cuptiGetVersion(&version);
   api.version = version_text(version);
   // Parameter structs grow with each version, and an older library rejects a larger struct.
   if (version / 10000 < CUPTI_API_VERSION / 10000) {
@@ -109,24 +103,17 @@ void CuptiApi::check(CUptiResult result, const char* call) const {
     throw CuptiError(result, Message::verbatim(fmt::format("{}: {}", call, describe(result))));
 }
 
-HostProperties host_properties(const std::filesystem::path& root) {
-  HostProperties machine;
-  const std::string version = read_text(root / "proc/version");
-  machine.wsl = contains(version, "microsoft") || contains(version, "Microsoft");
-  std::error_code ignored;
-  const std::string cgroup = read_text(root / "proc/1/cgroup");
-  machine.container = std::filesystem::exists(root / ".dockerenv", ignored) ||
-                      std::filesystem::exists(root / "run/.containerenv", ignored) || contains(cgroup, "docker") ||
-                      contains(cgroup, "kubepods") || contains(cgroup, "containerd") || contains(cgroup, "libpod");
-  machine.counters_admin_only = contains(read_text(root / "proc/driver/nvidia/params"), "RmProfilingAdminOnly: 1");
-  return machine;
-}
-
-Message counter_permission_fix(const HostProperties& machine) {
-  if (machine.wsl)
+Message counter_permission_fix(const std::filesystem::path& root) {
+  if (boost::icontains(read_text(root / "proc/version"), "microsoft"))  // WSL
     return "On Windows, open NVIDIA Control Panel > Desktop > Enable Developer Settings, then Developer > Manage GPU "
            "Performance Counters > Allow access to all users, and restart WSL.";
-  if (machine.container)
+  std::error_code ignored;
+  const std::string cgroup = read_text(root / "proc/1/cgroup");
+  const bool container = std::filesystem::exists(root / ".dockerenv", ignored) ||
+                         std::filesystem::exists(root / "run/.containerenv", ignored) ||
+                         std::ranges::any_of(std::array{"docker", "kubepods", "containerd", "libpod"},
+                                             [&](const char* name) { return cgroup.find(name) != std::string::npos; });
+  if (container)
     return "Start the container with --cap-add=SYS_ADMIN, or load the host's driver with "
            "NVreg_RestrictProfilingToAdminUsers=0; root in the container does not suffice.";
   return make_reason("counters.permission_fix",
@@ -135,19 +122,14 @@ Message counter_permission_fix(const HostProperties& machine) {
 }
 
 CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
-  const HostProperties machine = host_properties();
   const auto answer = [&](CounterState state, std::string_view id, std::string_view meaning, Message fix) {
     return CounterAvailability{state, make_reason(id, "{} [{}]", meaning, error.message()), std::move(fix)};
   };
   using enum CounterState;
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      return machine.counters_admin_only
-                 ? answer(not_permitted, "counters.admin_only",
-                          "The driver restricts GPU performance counters to administrators.",
-                          counter_permission_fix(machine))
-                 : answer(not_permitted, "counters.no_permission", "No permission to read GPU performance counters.",
-                          counter_permission_fix(machine));
+      return answer(not_permitted, "counters.no_permission", "No permission to read GPU performance counters.",
+                    counter_permission_fix());
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return answer(
           not_permitted, "counters.hypervisor",

@@ -92,15 +92,7 @@ class CuptiError : public std::runtime_error {
 [[nodiscard]] CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti,
                                           const std::string& driver_version);
 
-struct HostProperties {
-  bool wsl = false;                  ///< Windows Subsystem for Linux
-  bool container = false;            ///< Docker, Podman, Kubernetes, ...
-  bool counters_admin_only = false;  ///< The driver's RmProfilingAdminOnly is 1.
-};
-/// Reads /proc and the environment; tests pass another `root`.
-[[nodiscard]] HostProperties host_properties(const std::filesystem::path& root = "/");
-
-/// How to get permission for performance counters on this host; one sentence.
-[[nodiscard]] Message counter_permission_fix(const HostProperties&);
+/// How to get permission for performance counters on this host: Linux, a container or WSL. Tests pass another `root`.
+[[nodiscard]] Message counter_permission_fix(const std::filesystem::path& root = "/");
 
 }  // namespace attnscope::gpu

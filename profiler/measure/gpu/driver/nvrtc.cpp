@@ -35,18 +35,6 @@ std::string failed(const char* call, const char* answer) {
   return fmt::format("{}: {}", call, answer);
 }
 
-/// 90 for "sm_90a".
-std::optional<int> arch_number(std::string_view arch) {
-  if (!arch.starts_with("sm_")) return std::nullopt;
-  int number = 0;
-  const char* first = arch.data() + 3;
-  const char* last = arch.data() + arch.size();
-  const auto [end, error] = std::from_chars(first, last, number);
-  const std::string_view suffix(end, static_cast<std::size_t>(last - end));
-  if (error != std::errc{} || (!suffix.empty() && suffix != "a" && suffix != "f")) return std::nullopt;
-  return number;
-}
-
 struct ProgramText {
   const char* main = nullptr;  ///< Null if there is no such source.
   std::vector<std::string> header_names;
@@ -104,34 +92,24 @@ Result<Nvrtc, Message> Nvrtc::load() {
   }
   int major = 0;
   int minor = 0;
-  if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
-    return Failure{make_message("NVRTC {}: cannot read its version: {}.", nvrtc.path_.string(),
-                                failed("nvrtcVersion", nvrtc.api_.nvrtcGetErrorString(result)))};
-  }
+  nvrtc.api_.nvrtcVersion(&major, &minor);
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
   return nvrtc;
 }
 
 Message Nvrtc::unsupported_reason(std::string_view arch) const {
-  const auto number = arch_number(arch);
-  if (!number)
-    return make_reason("compile.no_arch", "'{}' is not an architecture (use a name like sm_80 or sm_90a).", arch);
   int count = 0;
   std::vector<int> known;
-  const char* call = "nvrtcGetNumSupportedArchs";
-  nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
-  if (result == NVRTC_SUCCESS) {
-    known.resize(static_cast<std::size_t>(std::max(count, 0)));
-    call = "nvrtcGetSupportedArchs";
-    result = api_.nvrtcGetSupportedArchs(known.data());
-  }
-  if (result != NVRTC_SUCCESS) {
-    return make_reason("compile.archs_unknown", "NVRTC {} cannot list its architectures: {}.", version_,
-                       failed(call, api_.nvrtcGetErrorString(result)));
+  if (api_.nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0) {
+    known.resize(static_cast<std::size_t>(count));
+    if (api_.nvrtcGetSupportedArchs(known.data()) != NVRTC_SUCCESS) known.clear();
   }
   std::erase_if(known, [](int each) { return each < 80; });
-  if (std::ranges::find(known, *number) != known.end()) return {};
-  return make_reason("compile.other_arch", "{} is not supported by NVRTC {} (supported: sm_{}).", arch, version_,
+  for (const int each : known) {
+    const std::string name = fmt::format("sm_{}", each);
+    if (arch == name || arch == name + "a" || arch == name + "f") return {};
+  }
+  return make_reason("compile.other_arch", "'{}' is not supported by NVRTC {} (supported: sm_{}).", arch, version_,
                      fmt::join(known, ", sm_"));
 }
 
@@ -188,62 +166,55 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   }
   const auto option_pointers = c_strings(all_options);
 
-  nvrtcProgram program = nullptr;
-  nvrtcResult result =
-      api_.nvrtcCreateProgram(&program, text.main, name.c_str(), static_cast<int>(name_pointers.size()),
-                              text.header_texts.data(), name_pointers.data());
-  const auto answer = [&](const char* call) {
-    return Message::verbatim(failed(call, api_.nvrtcGetErrorString(result)));
-  };
-  if (result != NVRTC_SUCCESS) return Failure{answer("nvrtcCreateProgram")};
-  struct Guard {
-    const Functions& api;
-    nvrtcProgram program;
-    ~Guard() { api.nvrtcDestroyProgram(&program); }
-  } const guard{api_, program};
-
-  // NVRTC instantiates templates only for name expressions.
-  const std::string instance = source.entry.find('<') == std::string::npos ? "" : instantiated_entry(source);
-  if (!instance.empty()) result = api_.nvrtcAddNameExpression(program, instance.c_str());
-  if (result != NVRTC_SUCCESS) return Failure{answer("nvrtcAddNameExpression")};
-
-  result = api_.nvrtcCompileProgram(program, static_cast<int>(option_pointers.size()), option_pointers.data());
-  const bool compiles = result == NVRTC_SUCCESS;
-  const Message refusal = compiles ? Message() : answer("nvrtcCompileProgram");
   Compiled compiled;
-  std::size_t size = 0;
-  const char* call = "nvrtcGetProgramLogSize";
-  result = api_.nvrtcGetProgramLogSize(program, &size);
-  if (result == NVRTC_SUCCESS && size > 1) {
-    compiled.log.resize(size);
-    call = "nvrtcGetProgramLog";
-    result = api_.nvrtcGetProgramLog(program, compiled.log.data());
-    compiled.log.resize(result == NVRTC_SUCCESS ? size - 1 : 0);  // without the terminating zero
+  try {
+    const auto check = [&](nvrtcResult result, const char* call) {
+      if (result != NVRTC_SUCCESS) throw Message::verbatim(failed(call, api_.nvrtcGetErrorString(result)));
+    };
+    nvrtcProgram program = nullptr;
+    check(api_.nvrtcCreateProgram(&program, text.main, name.c_str(), static_cast<int>(name_pointers.size()),
+                                  text.header_texts.data(), name_pointers.data()),
+          "nvrtcCreateProgram");
+    struct Guard {
+      const Functions& api;
+      nvrtcProgram program;
+      ~Guard() { api.nvrtcDestroyProgram(&program); }
+    } const guard{api_, program};
+
+    // NVRTC instantiates templates only for name expressions.
+    const std::string instance = source.entry.find('<') == std::string::npos ? "" : instantiated_entry(source);
+    if (!instance.empty()) check(api_.nvrtcAddNameExpression(program, instance.c_str()), "nvrtcAddNameExpression");
+    const nvrtcResult result =
+        api_.nvrtcCompileProgram(program, static_cast<int>(option_pointers.size()), option_pointers.data());
+    std::size_t size = 0;
+    nvrtcResult has_log = api_.nvrtcGetProgramLogSize(program, &size);
+    if (has_log == NVRTC_SUCCESS && size > 1) {
+      std::string log(size, '\0');
+      has_log = api_.nvrtcGetProgramLog(program, log.data());
+      if (has_log == NVRTC_SUCCESS) compiled.log.assign(log, 0, size - 1);  // without the terminating zero
+    }
+    check(result, "nvrtcCompileProgram");
+    // The log is the only source of registers, spills and warnings. Without it, the kernel would appear to have no
+    // spills.
+    check(has_log, "nvrtcGetProgramLog");
+    // ptxas warns and emits slow code. Reject such built-in kernels, since their times would mislead; accept them from
+    // users.
+    if (!source.user_source && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos)
+      throw make_reason("compile.serialized", "ptxas serialized the wgmma instructions");
+    check(api_.nvrtcGetCUBINSize(program, &size), "nvrtcGetCUBINSize");
+    if (size == 0) throw make_reason("compile.no_cubin", "NVRTC returned no cubin");
+    compiled.cubin.resize(size);
+    check(api_.nvrtcGetCUBIN(program, compiled.cubin.data()), "nvrtcGetCUBIN");
+    auto symbol = entry_symbol(source, program, instance, compiled.cubin);
+    if (!symbol) return Failure{symbol.error()};
+    compiled.symbol = std::move(symbol).value();
+    compiled.figures = parse_resource_usage(compiled.log, compiled.symbol);
+    return compiled;
+  } catch (const Message& why) {
+    if (compiled.log.empty()) return Failure{why};
+    return Failure{
+        make_reason("compile.with_log", "{}\n{}", why, errors_first(compiled.log, UserSource::Compiler::nvrtc))};
   }
-  const auto fail = [&](Message why) -> Failure<Message> {
-    if (compiled.log.empty()) return {std::move(why)};
-    return {make_reason("compile.with_log", "{}\n{}", why, errors_first(compiled.log, UserSource::Compiler::nvrtc))};
-  };
-  if (!compiles) return fail(refusal);
-  // The log is the only source of registers, spills and warnings. Without it, the kernel would appear to have no
-  // spills.
-  if (result != NVRTC_SUCCESS) return Failure{answer(call)};
-  // ptxas warns and emits slow code. Reject such built-in kernels, since their times would mislead; accept them from
-  // users.
-  if (!source.user_source && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
-    return fail(make_reason("compile.serialized", "ptxas serialized the wgmma instructions"));
-  }
-  result = api_.nvrtcGetCUBINSize(program, &size);
-  if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBINSize"));
-  if (size == 0) return fail(make_reason("compile.no_cubin", "NVRTC returned no cubin"));
-  compiled.cubin.resize(size);
-  result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
-  if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
-  auto symbol = entry_symbol(source, program, instance, compiled.cubin);
-  if (!symbol) return Failure{symbol.error()};
-  compiled.symbol = std::move(symbol).value();
-  compiled.figures = parse_resource_usage(compiled.log, compiled.symbol);
-  return compiled;
 }
 
 std::vector<std::string> compile_options(const KernelSource& source, std::string_view arch) {

@@ -2,6 +2,7 @@
 #include "profiler/measure/gpu/driver/range_profiler.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -10,9 +11,12 @@
 
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/point_abort.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::gpu {
 namespace {
+
+constexpr std::array metric_types{CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO, CUPTI_METRIC_TYPE_THROUGHPUT};
 
 void initialize(const CuptiApi& cupti) {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
@@ -86,6 +90,132 @@ std::vector<double> whole(std::vector<double> values, const CounterConfig& confi
 
 }  // namespace
 
+CounterConfig::CounterConfig(CounterConfig&& other) noexcept
+    : cupti_(other.cupti_),
+      object_(std::exchange(other.object_, nullptr)),
+      metrics_(std::move(other.metrics_)),
+      image_(std::move(other.image_)),
+      passes_(other.passes_) {}
+
+CounterConfig::~CounterConfig() {
+  if (object_ == nullptr) return;
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
+  params.pHostObject = object_;
+  cupti_->cuptiProfilerHostDeinitialize(&params);
+}
+
+std::vector<double> CounterConfig::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const {
+  auto names = c_strings(metrics_);
+  std::vector<double> values(names.size());
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
+  params.pHostObject = object_;
+  params.pCounterDataImage = counter_data.data();
+  params.counterDataImageSize = counter_data.size();
+  params.rangeIndex = range;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
+  params.pMetricValues = values.data();
+  cupti_->check(cupti_->cuptiProfilerHostEvaluateToGpuValues(&params), "cuptiProfilerHostEvaluateToGpuValues");
+  return values;
+}
+
+CounterHost::CounterHost(const CuptiApi& cupti, std::string chip, std::vector<std::uint8_t> availability)
+    : cupti_(cupti), chip_(std::move(chip)), availability_(std::move(availability)) {}
+
+CounterConfig CounterHost::make_host_object() const {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
+  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.pChipName = chip_.c_str();
+  params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
+  cupti_.check(cupti_.cuptiProfilerHostInitialize(&params), "cuptiProfilerHostInitialize");
+  return {cupti_, params.pHostObject};
+}
+
+CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
+  CounterConfig config = make_host_object();
+  config.metrics_ = std::move(metrics);
+  auto names = c_strings(config.metrics_);
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
+  add.pHostObject = config.object_;
+  add.ppMetricNames = names.data();
+  add.numMetrics = names.size();
+  cupti_.check(cupti_.cuptiProfilerHostConfigAddMetrics(&add), "cuptiProfilerHostConfigAddMetrics");
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
+  size.pHostObject = config.object_;
+  cupti_.check(cupti_.cuptiProfilerHostGetConfigImageSize(&size), "cuptiProfilerHostGetConfigImageSize");
+  config.image_.resize(size.configImageSize);
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, image);
+  image.pHostObject = config.object_;
+  image.configImageSize = config.image_.size();
+  image.pConfigImage = config.image_.data();
+  cupti_.check(cupti_.cuptiProfilerHostGetConfigImage(&image), "cuptiProfilerHostGetConfigImage");
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
+  passes.configImageSize = config.image_.size();
+  passes.pConfigImage = config.image_.data();
+  cupti_.check(cupti_.cuptiProfilerHostGetNumOfPasses(&passes), "cuptiProfilerHostGetNumOfPasses");
+  config.passes_ = passes.numOfPasses;
+  return config;
+}
+
+bool CounterHost::has_metric(const std::string& metric) const {
+  // CUPTI can validate a full name only by adding it, and a failed add invalidates the object.
+  const CounterConfig object = make_host_object();
+  const char* name = metric.c_str();
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
+  add.pHostObject = object.object_;
+  add.ppMetricNames = &name;
+  add.numMetrics = 1;
+  return cupti_.cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS;
+}
+
+std::vector<std::string> CounterHost::similar_names(std::string_view metric) const {
+  const CounterConfig object = make_host_object();
+  std::map<std::string, CUpti_MetricType, std::less<>> types;
+  std::vector<std::string> names;
+  for (const CUpti_MetricType type : metric_types) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics_Params, list);
+    list.pHostObject = object.object_;
+    list.metricType = type;
+    if (cupti_.cuptiProfilerHostGetBaseMetrics(&list) != CUPTI_SUCCESS) continue;
+    for (std::size_t i = 0; i < list.numMetrics; ++i) {
+      types.emplace(list.ppMetricNames[i], type);
+      names.emplace_back(list.ppMetricNames[i]);
+    }
+  }
+  const std::string base(metric.substr(0, metric.find('.')));
+  const bool is_known = types.contains(base);
+  std::vector<std::string> full_names;
+  for (const std::string& name : is_known ? std::vector{base} : closest_matches(base, names)) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetSubMetrics_Params, sub);
+    sub.pHostObject = object.object_;
+    sub.metricType = types.at(name);
+    sub.pMetricName = name.c_str();
+    if (cupti_.cuptiProfilerHostGetSubMetrics(&sub) != CUPTI_SUCCESS) continue;
+    for (std::size_t i = 0; i < sub.numOfSubmetrics; ++i) full_names.push_back(name + sub.ppSubMetrics[i]);
+  }
+  const bool has_rollup = base.size() < metric.size();
+  if (has_rollup) return closest_matches(metric, full_names);
+  full_names.resize(std::min<std::size_t>(full_names.size(), 3));
+  return full_names;
+}
+
+std::string CounterHost::unit(const std::string& metric) const {
+  const CounterConfig object = make_host_object();
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, properties);
+  properties.pHostObject = object.object_;
+  properties.pMetricName = metric.c_str();
+  if (cupti_.cuptiProfilerHostGetMetricProperties(&properties) != CUPTI_SUCCESS || properties.pDimUnit == nullptr) {
+    return "1";
+  }
+  const std::string unit = properties.pDimUnit;
+  if (unit.ends_with("cycle")) return "cycle";  // "gpc_cycle", "lts_cycle", ...
+  if (unit == "nanosecond" || unit == "ns") return "ns";
+  return unit.empty() ? "1" : unit;
+}
+
 RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device)
     : cupti_(cupti), context_(context), host_(open_host(cupti, context, device)) {
   enable();
@@ -112,70 +242,32 @@ void RangeProfiler::disable() noexcept {
   active_.reset();
 }
 
-/// One pass over the ranges, between start and stop.
-class RangeProfiler::Session {
- public:
-  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object) : cupti_(cupti), object_(object) {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
-    params.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
-    started_ = true;
-  }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  ~Session() = default;
+void RangeProfiler::start() {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
+  params.pRangeProfilerObject = object_;
+  cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
+}
 
-  /// Ends a failed session so that the next one can start. Retries a call that failed to end it.
-  void abort() noexcept {
-    if (pushed_) {
-      ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
-      params.pRangeProfilerObject = object_;
-      cupti_.cuptiRangeProfilerPopRange(&params);
-    }
-    if (started_) {
-      ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-      params.pRangeProfilerObject = object_;
-      cupti_.cuptiRangeProfilerStop(&params);
-    }
-  }
+CUptiResult RangeProfiler::stop(bool& complete) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+  params.pRangeProfilerObject = object_;
+  const CUptiResult result = cupti_.cuptiRangeProfilerStop(&params);
+  complete = params.isAllPassSubmitted != 0;
+  return result;
+}
 
-  void run(const Range& range) {
-    if (range.before) range.before();
-    push(range.name);
-    range.work();
-    pop();
-  }
+void RangeProfiler::push(const std::string& name) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
+  params.pRangeProfilerObject = object_;
+  params.pRangeName = name.c_str();
+  cupti_.check(cupti_.cuptiRangeProfilerPushRange(&params), "cuptiRangeProfilerPushRange");
+}
 
-  /// Returns true after the last pass.
-  [[nodiscard]] bool stop() {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-    params.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerStop(&params), "cuptiRangeProfilerStop");
-    started_ = false;
-    return params.isAllPassSubmitted != 0;
-  }
-
- private:
-  void push(const std::string& name) {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.pRangeName = name.c_str();
-    cupti_.check(cupti_.cuptiRangeProfilerPushRange(&params), "cuptiRangeProfilerPushRange");
-    pushed_ = true;
-  }
-
-  void pop() {
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
-    params.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerPopRange(&params), "cuptiRangeProfilerPopRange");
-    pushed_ = false;
-  }
-
-  const CuptiApi& cupti_;
-  CUpti_RangeProfiler_Object* object_;
-  bool started_ = false;
-  bool pushed_ = false;
-};
+CUptiResult RangeProfiler::pop() {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+  params.pRangeProfilerObject = object_;
+  return cupti_.cuptiRangeProfilerPopRange(&params);
+}
 
 RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
   const bool again = can_reuse_ && matches_active(config, ranges.size()) && active_->passes > 0;
@@ -265,22 +357,38 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
   }
 }
 
+bool RangeProfiler::run_pass(std::span<const Range> ranges) {
+  bool complete = false;
+  bool pushed = false;
+  start();
+  try {
+    for (const Range& range : ranges) {
+      if (range.before) range.before();
+      push(range.name);
+      pushed = true;
+      range.work();
+      cupti_.check(pop(), "cuptiRangeProfilerPopRange");
+      pushed = false;
+    }
+    cupti_.check(stop(complete), "cuptiRangeProfilerStop");
+  } catch (const LaunchTimeout&) {
+    throw;  // other calls would also wait forever
+  } catch (...) {
+    // End the session so that the next one can start; retry a call that failed to end it.
+    if (pushed) (void)pop();
+    (void)stop(complete);
+    throw;
+  }
+  return complete;
+}
+
 void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Range> ranges) {
   bool complete = false;
   std::size_t passes = 0;
   const std::size_t max_passes = 2 * config.passes() + 1;  // bound in case CUPTI never reports completion
   while (passes < max_passes && !complete) {
-    Session session(cupti_, object_);
-    try {
-      for (const Range& range : ranges) session.run(range);
-      complete = session.stop();
-      ++passes;
-    } catch (const LaunchTimeout&) {
-      throw;  // other calls would also wait forever
-    } catch (...) {
-      session.abort();
-      throw;
-    }
+    complete = run_pass(ranges);
+    ++passes;
   }
   if (!complete)
     throw CuptiError(CUPTI_ERROR_UNKNOWN,

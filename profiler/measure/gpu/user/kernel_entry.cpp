@@ -66,20 +66,24 @@ std::string_view table_name(std::string_view table, std::uint64_t at) {
   return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
 }
 
-/// Calls `visit` for each symbol with a name in the first table of `type`, SHT_SYMTAB or SHT_DYNSYM.
-template <class Visit>
-void for_each_symbol(std::string_view image, std::uint32_t type, const Visit& visit) {
+/// Symbols of the kernels in a cubin.
+std::vector<std::string> elf_kernels(std::string_view image) {
+  constexpr unsigned char kernel_flag = 0x10;  // STO_CUDA_ENTRY
+  constexpr std::size_t max_kernels = 65'536;
+  std::vector<std::string> kernels;
   const std::vector<Elf64_Shdr> sections = elf_sections(image);
-  const auto found = std::ranges::find(sections, type, &Elf64_Shdr::sh_type);
-  if (found == sections.end() || found->sh_link >= sections.size()) return;
+  const auto found = std::ranges::find(sections, std::uint32_t{SHT_SYMTAB}, &Elf64_Shdr::sh_type);
+  if (found == sections.end() || found->sh_link >= sections.size()) return kernels;
   const Elf64_Shdr& names = sections[found->sh_link];
   const std::string_view table = image_part(image, names.sh_offset, names.sh_size);
   const std::string_view symbols =
       image_part(image, found->sh_offset, std::min(found->sh_size, max_symbols * sizeof(Elf64_Sym)));
   for (std::uint64_t at = 0; const auto symbol = read_at<Elf64_Sym>(symbols, at); at += sizeof(Elf64_Sym)) {
     const std::string_view name = table_name(table, symbol->st_name);
-    if (!name.empty()) visit(name, *symbol);
+    const bool is_kernel = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & kernel_flag) != 0;
+    if (is_kernel && !name.empty() && kernels.size() < max_kernels) kernels.emplace_back(name);
   }
+  return kernels;
 }
 
 /// Returns false for symbols that may be much longer when demangled: substitutions (S1_, T_) of substitutions double
@@ -176,18 +180,9 @@ std::string instantiated_entry(const KernelSource& source) {
 }
 
 std::optional<std::vector<std::string>> kernel_symbols(std::string_view image) {
-  if (!elf_header(image)) {
-    if (image.find(".version") == std::string_view::npos) return std::nullopt;
-    return ptx_entries(image);
-  }
-  constexpr unsigned char kernel_flag = 0x10;  // STO_CUDA_ENTRY
-  constexpr std::size_t max_kernels = 65'536;
-  std::vector<std::string> names;
-  for_each_symbol(image, SHT_SYMTAB, [&](std::string_view name, const Elf64_Sym& symbol) {
-    const bool is_kernel = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & kernel_flag) != 0;
-    if (is_kernel && names.size() < max_kernels) names.emplace_back(name);
-  });
-  return names;
+  if (elf_header(image)) return elf_kernels(image);
+  if (image.find(".version") == std::string_view::npos) return std::nullopt;
+  return ptx_entries(image);
 }
 
 std::string instance_symbol(std::string_view image) {
@@ -229,29 +224,6 @@ Result<std::string, Message> find_symbol(const KernelSource& source, std::string
   }
   return Failure{make_reason("point.no_entry", "{} has {} '{}' (set \"entry\" to one of its kernels: {})", source.file,
                              exact.empty() ? "no kernel" : "several kernels", source.entry, fmt::join(listed, ", "))};
-}
-
-Message library_file_error(const std::string& name, std::string_view image) {
-#if defined(__aarch64__)
-  constexpr std::uint16_t machine = EM_AARCH64;
-#else
-  constexpr std::uint16_t machine = EM_X86_64;
-#endif
-  const auto header = elf_header(image);
-  if (!header || header->e_type != ET_DYN || header->e_machine != machine) {
-    return make_reason("compile.no_library",
-                       "{} cannot be loaded: it is not a shared library for this machine (build it with -shared).",
-                       name);
-  }
-  constexpr std::string_view entry = "attnscope_kernel_v1";
-  bool exported = false;
-  for_each_symbol(image, SHT_DYNSYM, [&](std::string_view each, const Elf64_Sym& symbol) {
-    exported = exported || (each == entry && symbol.st_shndx != SHN_UNDEF);
-  });
-  if (exported) return {};
-  return make_reason("compile.no_interface",
-                     "{} does not export {} (include attnscope_kernel.h and declare the function extern \"C\").", name,
-                     entry);
 }
 
 }  // namespace attnscope::gpu

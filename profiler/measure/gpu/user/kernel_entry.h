@@ -31,7 +31,4 @@ namespace attnscope::gpu {
 /// named with its final arguments. The error point.no_entry lists kernels of the image.
 [[nodiscard]] Result<std::string, Message> find_symbol(const KernelSource&, std::string_view image);
 
-/// Why a host library cannot be loaded on this machine; empty if it can. Reads the file and never loads it.
-[[nodiscard]] Message library_file_error(const std::string& name, std::string_view image);
-
 }  // namespace attnscope::gpu

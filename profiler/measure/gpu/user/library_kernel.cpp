@@ -66,16 +66,11 @@ LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.fil
                                     "{} was built for attnscope_kernel.h version {}; this program requires version {}",
                                     name_, functions_ == nullptr ? 0 : functions_->version, ATTNSCOPE_KERNEL_VERSION));
   }
-  const auto need = [&](bool there, const char* function) {
-    if (!there)
-      throw_compile_error(make_reason("point.no_function", "{}: the function table lacks {}", name_, function));
-  };
-  need(functions_->supported != nullptr, "supported");
-  need(functions_->workspace != nullptr, "workspace");
-  need(functions_->prepare != nullptr, "prepare");
-  need(functions_->launch != nullptr, "launch");
-  need(functions_->release != nullptr, "release");
-  need(functions_->last_error != nullptr, "last_error");
+  const bool complete = functions_->supported != nullptr && functions_->workspace != nullptr &&
+                        functions_->prepare != nullptr && functions_->launch != nullptr &&
+                        functions_->release != nullptr && functions_->last_error != nullptr;
+  if (!complete)
+    throw_compile_error(make_reason("point.no_function", "{}: the function table lacks a function", name_));
 }
 
 /// Inputs and results of prepare().

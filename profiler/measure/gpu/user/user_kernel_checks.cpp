@@ -98,7 +98,7 @@ PlanMemory::BufferOptions GpuDevice::buffer_options(const PointRecord& record, c
 
 std::vector<Oracle::Digest> GpuDevice::digest(Oracle::Part part, const PreparedPoint& point,
                                               const MeasureOptions& options) {
-  return session_->oracle.digest(part, point.plan, SlotBuffers(session_->workspace, point.slot), options.timeout);
+  return session_->oracle.digest(part, run_of(point, point.inputs, options));
 }
 
 void GpuDevice::check_inputs(const PreparedPoint& point, const MeasureOptions& options) {
