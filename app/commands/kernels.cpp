@@ -47,7 +47,6 @@ struct BuildOptions {
   SweepOptions sweep;
   std::string arch = "sm_90a";
   std::string gpu;
-  std::string cache;
   unsigned jobs = 0;
   Output output;
 };
@@ -142,16 +141,15 @@ ExitCode build(BuildOptions& options) {
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
-  const auto reports = build_kernels(options.arch, launches, options.jobs, cancel, {}, options.cache);
+  const auto reports = build_kernels(options.arch, launches, options.jobs, cancel, {});
   if (!reports) throw CommandError(ExitCode::error, reports.error().message());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const BuildCounts counts = print_reports(*reports, options.output);
-  const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
   spdlog::info(
-      "{}",
-      format_text("kernels for {1}: {0} in {2:.1f} s, {3} from the cache {4}, {5} with spills, {6} failed",
-                  reports->size(), options.arch, seconds.count(), counts.cached, cache, counts.spilled, counts.failed));
+      "{}", format_text("kernels for {1}: {0} in {2:.1f} s, {3} from the cache {4}, {5} with spills, {6} failed",
+                        reports->size(), options.arch, seconds.count(), counts.cached, default_cubin_cache().string(),
+                        counts.spilled, counts.failed));
   if (cancel.cancelled()) return ExitCode::partial;
   return counts.failed > 0 ? ExitCode::error : ExitCode::ok;
 }
@@ -214,8 +212,6 @@ Action add_kernels(CLI::App& command) {
       ->capture_default_str();
   below->add_option("--gpu", options->gpu, "GPU that decides which tiles are feasible (default: one of --arch)")
       ->type_name("NAME|FILE");
-  below->add_option("--cache", options->cache, "Folder of compiled kernels (default: $XDG_CACHE_HOME/attnscope/cubins)")
-      ->type_name("FOLDER");
   below->add_option("-j,--jobs", options->jobs, "Parallel compilations (default: number of cores)");
   options->output.add_to(*below);
 

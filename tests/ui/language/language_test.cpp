@@ -321,7 +321,7 @@ TEST_F(LanguageTest, MapsAreTranslated) {
     view.resize(900, 700);
     view.set_map(points, map, true);
     for (const PlotTarget target : {PlotTarget::screen, PlotTarget::file}) {
-      texts.add_all(view.caption(target).split(QStringLiteral(" · ")), "caption");
+      texts.add_all(heatmap_caption(*points, map, true, target).split(QStringLiteral(" · ")), "caption");
     }
     for (int row = 0; row < static_cast<int>(map.cells.size()); ++row) {
       for (int column = 0; column < static_cast<int>(map.cells.front().size()); ++column) {

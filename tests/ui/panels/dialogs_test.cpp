@@ -182,7 +182,7 @@ TEST_F(ImportDialogTest, AddsSettingsToAnNcuTable) {
 TEST_F(ImportDialogTest, ShowsTheColumnsOfATableThatLacksFields) {
   drop({write("providers.csv", "T,Triton (ms),cuDNN (ms)\n1024,0.5,0.25\n2048,2,1\n")});
   ASSERT_NE(dialog, nullptr);
-  EXPECT_TRUE(words().startsWith(qtext(msg::import_dialog::providers{}))) << words().toStdString();
+  EXPECT_TRUE(words().startsWith(qtext(msg::import_dialog::csv{}))) << words().toStdString();
   EXPECT_FALSE(words().contains("--")) << "options of the command line: " << words().toStdString();
   for (const char* missing : {"N=VALUE", "heads=VALUE", "d=VALUE"}) EXPECT_TRUE(words().contains(missing)) << missing;
   EXPECT_EQ(part<QTableView>("import-columns")->model()->rowCount(), 3);
