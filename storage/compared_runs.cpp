@@ -6,8 +6,6 @@
 
 #include <cmath>
 #include <ctime>
-#include <iomanip>
-#include <sstream>
 
 #include "messages/difference.h"
 
@@ -19,9 +17,7 @@ constexpr double one_day = 86'400;
 /// Returns the seconds since 1970 of "2026-11-25T19:31:28Z".
 std::optional<double> parse_utc_time(const std::string& time) {
   std::tm parts{};
-  std::istringstream in(time);
-  in >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%S");
-  if (in.fail()) return std::nullopt;
+  if (::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return std::nullopt;
   return static_cast<double>(::timegm(&parts));
 }
 

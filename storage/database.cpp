@@ -13,7 +13,6 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -94,13 +93,49 @@ std::string large_file_version(const std::filesystem::path& file, const FileStam
   return stamp.size < min_size || has_journal(file) ? std::string() : to_string(stamp);
 }
 
-std::vector<std::string> require_attnscope_database(SQLite::Database& database, const std::filesystem::path& file,
-                                                    const FileStamp& stamp) {
+namespace {
+
+/// SQL of tables, indexes, views and triggers by type and name, "table runs"; SQLite's own are left out.
+std::map<std::string, std::string> definitions_of(SQLite::Database& database) {
+  std::map<std::string, std::string> found;
+  SQLite::Statement query(database,
+                          "SELECT type, name, tbl_name || ': ' || sql FROM sqlite_schema WHERE sql IS NOT NULL");
+  while (query.executeStep()) {
+    const std::string name = query.getColumn(1).getString();
+    const std::string type = query.getColumn(0).getString();
+    if (type == "table" && name.starts_with("sqlite_")) continue;
+    found[fmt::format("{} {}", type, printable(name))] = query.getColumn(2).getString();
+  }
+  return found;
+}
+
+/// Throws FileError if a table, index or view of schema_text() is missing or differs, or if there are others, which may
+/// change what statements do.
+void require_schema(SQLite::Database& database, const std::filesystem::path& file) {
+  static const std::map<std::string, std::string> ours = [] {
+    SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    create_schema(fresh);
+    return definitions_of(fresh);
+  }();
+  const std::map<std::string, std::string> found = definitions_of(database);
+  const auto refuse = [&](std::string_view verb, const std::string& what) {
+    throw FileError(Kind::foreign, "{} {} {}, so it was not written by attnscope (use an unmodified copy)",
+                    file.string(), verb, what);
+  };
+  for (const auto& [name, sql] : found) {
+    if (!ours.contains(name)) refuse("has an unexpected", name);
+    if (ours.at(name) != sql) refuse("has a modified", name);
+  }
+  for (const auto& [name, sql] : ours) {
+    if (!found.contains(name)) refuse("lacks", name);
+  }
+}
+
+}  // namespace
+
+void require_attnscope_database(SQLite::Database& database, const std::filesystem::path& file, const FileStamp& stamp) {
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
-  if (is_blank(database)) {
-    throw FileError(Kind::not_a_database, "{} is empty (expected an .attnscope file)", file.string());
-  }
   if (id != application_id) {
     throw FileError(Kind::foreign, "{} is an SQLite database of another program (expected an .attnscope file)",
                     file.string());
@@ -111,8 +146,8 @@ std::vector<std::string> require_attnscope_database(SQLite::Database& database, 
                     "that wrote it)",
                     file.string(), version, schema_version);
   }
-  std::vector<std::string> other_objects = require_schema(database, file);
-  if (has_passed("structure", file, large_file_version(file, stamp))) return other_objects;
+  require_schema(database, file);
+  if (has_passed("structure", file, large_file_version(file, stamp))) return;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = strip_heading(check);
@@ -120,7 +155,6 @@ std::vector<std::string> require_attnscope_database(SQLite::Database& database, 
                     file.string(), finding.substr(0, finding.find('\n')));
   }
   note_passed("structure", file, large_file_version(file, stamp));
-  return other_objects;
 }
 
 std::string strip_heading(const std::string& findings) {
@@ -179,44 +213,6 @@ FileError to_file_error(const SQLite::Exception& error, const std::filesystem::p
   }
 }
 
-namespace {
-
-/// Row of sqlite_schema.
-struct Definition {
-  std::string type;
-  std::string table;
-  std::string sql;
-
-  bool operator==(const Definition&) const = default;
-};
-using Definitions = std::map<std::string, Definition>;  // keyed by name
-
-Definitions definitions_of(SQLite::Database& database) {
-  Definitions found;
-  SQLite::Statement query(database, "SELECT name, type, tbl_name, coalesce(sql, '') FROM sqlite_schema");
-  while (query.executeStep()) {
-    found[query.getColumn(0).getString()] = {query.getColumn(1).getString(), query.getColumn(2).getString(),
-                                             query.getColumn(3).getString()};
-  }
-  return found;
-}
-
-const Definitions& ours() {
-  static const Definitions made = [] {
-    SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    create_schema(fresh);
-    return definitions_of(fresh);
-  }();
-  return made;
-}
-
-[[noreturn]] void refuse(const std::filesystem::path& file, Message what) {
-  throw FileError(FileError::Kind::foreign, "{} {}, so it was not written by attnscope (use an unmodified copy)",
-                  file.string(), what);
-}
-
-}  // namespace
-
 void restrict_connection(SQLite::Database& database, bool read_only_access) {
   sqlite3* const handle = database.getHandle();
   const auto set = [&](int option, int value) { sqlite3_db_config(handle, option, value, nullptr); };
@@ -244,37 +240,6 @@ void restrict_connection(SQLite::Database& database, bool read_only_access) {
   if (read_only_access) database.exec("PRAGMA query_only = ON");
 }
 
-std::vector<std::string> require_schema(SQLite::Database& database, const std::filesystem::path& file) {
-  const Definitions found = definitions_of(database);
-  std::vector<std::string> other_objects;
-  for (const auto& [name, definition] : found) {
-    const std::string described = fmt::format("{} {}", definition.type, printable(name));
-    const auto known = ours().find(name);
-    if (known != ours().end()) {
-      if (known->second != definition) refuse(file, make_message("has a modified {}", described));
-    } else if (definition.type == "index") {
-      if (ours().contains(definition.table)) {
-        refuse(file, make_message("has an unexpected {} on table {}", described, definition.table));
-      }
-    } else if (definition.type != "table" || !name.starts_with("sqlite_")) {
-      other_objects.push_back(described);
-    }
-  }
-  for (const auto& [name, definition] : ours()) {
-    if (!found.contains(name)) refuse(file, make_message("lacks {} {}", definition.type, name));
-  }
-  return other_objects;
-}
-
-namespace {
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
-
 void create_database(const std::filesystem::path& file,
                      const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill) {
   const bool replaces_empty = file_stamp(file).size == 0;
@@ -299,33 +264,6 @@ void enable_wal(SQLite::Database& database) {
   if (database.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
   database.exec("PRAGMA journal_mode = MEMORY");
   database.exec("PRAGMA journal_mode = WAL");
-}
-
-bool is_blank(SQLite::Database& database) {
-  return database.execAndGet("PRAGMA application_id").getInt() == 0 &&
-         database.execAndGet("PRAGMA user_version").getInt() == 0 &&
-         database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
-}
-
-bool is_blank(const std::filesystem::path& file) {
-  try {
-    return is_blank(*open_database(file, DatabaseAccess::immutable)) &&
-           (!has_journal(file) || is_blank(*open_database(file, DatabaseAccess::read_only)));
-  } catch (const SQLite::Exception&) {  // opening the file reports the error
-    return false;
-  }
-}
-
-void LockWaiter::attach(SQLite::Database& database) {
-  sqlite3_busy_handler(database.getHandle(), on_busy, this);
-}
-
-int LockWaiter::on_busy(void* self, int count) {
-  auto& patience = *static_cast<LockWaiter*>(self);
-  constexpr int pause_ms = 20;
-  if (count == 0) patience.since_ms_ = now_ms();
-  sqlite3_sleep(pause_ms);
-  return patience.waiting_(static_cast<int>(now_ms() - patience.since_ms_)) ? 1 : 0;
 }
 
 namespace {
@@ -366,7 +304,7 @@ bool is_consistent(SQLite::Database& database) {
 std::optional<Progress> read_intact(const std::filesystem::path& file, DatabaseAccess access, bool thorough) {
   try {
     const auto database = open_database(file, access);
-    (void)require_attnscope_database(*database, file, file_stamp(file));
+    require_attnscope_database(*database, file, file_stamp(file));
     if (thorough && !is_consistent(*database)) return std::nullopt;
     Progress progress;
     SQLite::Statement runs(*database, "SELECT id, uid FROM runs");

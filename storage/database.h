@@ -24,8 +24,9 @@ namespace attnscope {
 /// Creates the schema in an empty database. Throws SQLite::Exception.
 void create_schema(SQLite::Database&);
 
-/// Default wait for another program's lock.
+/// Longest wait for another program's lock.
 inline constexpr int busy_timeout_ms = 5000;
+inline constexpr int collector_busy_timeout_ms = 60'000;  ///< a lock ends a sweep after this time
 
 enum class DatabaseAccess {
   immutable,  ///< no other process writes: takes no locks and creates no -shm file
@@ -45,10 +46,9 @@ void note_passed(const std::string& check, const std::filesystem::path&, const s
 /// Returns the version of a large file; empty for others, which are checked again each time.
 [[nodiscard]] std::string large_file_version(const std::filesystem::path&, const FileStamp&);
 
-/// Throws FileError unless the file is an intact database of this schema. Returns require_schema(). `stamp`: stamp of
-/// the file before it was opened.
-std::vector<std::string> require_attnscope_database(SQLite::Database&, const std::filesystem::path&,
-                                                    const FileStamp& stamp);
+/// Throws FileError unless the file is an intact database of this schema, without other tables, indexes, views and
+/// triggers. `stamp`: stamp of the file before it was opened.
+void require_attnscope_database(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);
 
 /// Returns SQLite's findings without the heading line that names the database.
 [[nodiscard]] std::string strip_heading(const std::string& findings);
@@ -75,11 +75,6 @@ auto with_file_errors(const std::filesystem::path& file, Action&& action) {
 /// unsafe functions in the schema. A writer opens a file only after a reader has verified its schema.
 void restrict_connection(SQLite::Database&, bool read_only_access);
 
-/// Compares tables, indexes and views with schema_text(). Throws FileError if anything is missing or differs, or for an
-/// additional index on a table of the schema, which may lack rows. Returns other tables, views and triggers, which
-/// readers ignore: "table notes".
-[[nodiscard]] std::vector<std::string> require_schema(SQLite::Database&, const std::filesystem::path&);
-
 /// Creates a database with the schema under a temporary name, calls `fill`, then renames it to `file`. Replaces an
 /// empty file, never any other. Throws FileError or what `fill` throws.
 void create_database(const std::filesystem::path& file,
@@ -88,10 +83,6 @@ void create_database(const std::filesystem::path& file,
 /// Switches a file from rollback journal to WAL mode. Unlike SQLite's own switch, a kill at any time leaves no journal,
 /// because only one page changes.
 void enable_wal(SQLite::Database&);
-
-/// Returns true if the database has no table and no application id: a collector was killed while it created its file.
-[[nodiscard]] bool is_blank(SQLite::Database&);
-[[nodiscard]] bool is_blank(const std::filesystem::path&);
 
 /// Returns the logs of an intact file that belong to another file: with them it is damaged, or lacks content that it
 /// has without them. Empty if there are none. Pre: no collector writes the file. Throws SQLite::Exception and
@@ -123,23 +114,6 @@ class CollectorLock {
 
   std::filesystem::path path_;
   int descriptor_ = -1;
-};
-
-/// Busy handler: while another program holds a lock, calls `waiting` every few milliseconds with the milliseconds
-/// waited so far. If it returns false, the statement fails with Kind::locked. Must outlive the connection.
-class LockWaiter {
- public:
-  explicit LockWaiter(std::function<bool(int)> waiting) : waiting_(std::move(waiting)) {}
-  LockWaiter(const LockWaiter&) = delete;
-  LockWaiter& operator=(const LockWaiter&) = delete;
-
-  void attach(SQLite::Database&);
-
- private:
-  static int on_busy(void* self, int count);
-
-  std::function<bool(int)> waiting_;
-  std::int64_t since_ms_ = 0;
 };
 
 }  // namespace attnscope

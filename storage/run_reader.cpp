@@ -343,10 +343,6 @@ std::vector<Message> RunStore::warnings() const {
                      "needed)",
                      name, impl_->other_log));
   }
-  if (!impl_->other_objects.empty()) {
-    all.push_back(
-        make_message("{}: ignored, not created by attnscope: {}", name, fmt::join(impl_->other_objects, ", ")));
-  }
   return all;
 }
 
@@ -370,11 +366,7 @@ std::vector<Message> RunStore::check_structure() const {
     }
     for (const auto& [tables, rows] : orphans) {
       const auto& [table, other] = tables;
-      if (rows == 1) {
-        found.push_back(make_message("1 row of {} lacks its row of {}", table, other));
-      } else {
-        found.push_back(make_message("{} rows of {} lack their row of {}", rows, table, other));
-      }
+      found.push_back(make_message("rows of {} without their row of {}: {}", table, other, rows));
     }
     return found;
   });

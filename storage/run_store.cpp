@@ -2,7 +2,6 @@
 #include "storage/run_store.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -21,11 +20,6 @@ void require_regular_files(const std::filesystem::path& file) {
 
 }  // namespace
 
-void RunStore::Impl::connect(DatabaseAccess access) {
-  database = open_database(file, access);
-  if (patience) patience->attach(*database);
-}
-
 void RunStore::Impl::open_for_reading() {
   statement_cache.clear();
   verified.clear();
@@ -36,8 +30,8 @@ void RunStore::Impl::open_for_reading() {
   try {
     other_log = followed ? std::string() : foreign_log(file);
     immutable = !followed && (!other_log.empty() || !has_journal(file));
-    connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
-    other_objects = require_attnscope_database(*database, file, stamp);
+    database = open_database(file, immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
+    require_attnscope_database(*database, file, stamp);
     content_verified = immutable && has_passed("content", file, large_file_version(file, stamp));
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
@@ -64,36 +58,24 @@ void RunStore::Impl::open_for_collecting() {
   if (file_stamp(file).size <= 0) {
     require_no_orphaned_log(file);
     create_database(file, {});
-  } else if (!is_blank(file)) {
+  } else {
     // Verify the file without write access, so that a damaged or unrelated file is not changed.
     open_for_reading();
     require_no_foreign_log(file);
-    if (!other_objects.empty()) {
-      throw FileError(
-          Kind::foreign,
-          "cannot write {}: it contains {}, not created by attnscope (write to a copy without them: `attnscope "
-          "export {} --format attnscope -o NEW`)",
-          file.string(), fmt::join(other_objects, ", "), file.string());
-    }
   }
   with_file_errors(file, [&] {
-    connect(DatabaseAccess::read_write);
+    database = open_database(file, DatabaseAccess::read_write);
+    database->setBusyTimeout(collector_busy_timeout_ms);
     immutable = false;
     enable_wal(*database);
     // Commits survive the end of the process without a sync; finish_run() syncs once.
     set_synchronous(false);
-    if (is_blank(*database)) create_schema(*database);
     // The collector lock is held, so no other collector is running.
-    end_abandoned_runs();
+    database->exec(
+        "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE "
+        "run_id = runs.id), started_at) WHERE state = 'running'");
   });
   stamp = file_stamp(file);
-}
-
-void RunStore::Impl::end_abandoned_runs() {
-  database->exec(
-      "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE run_id "
-      "= "
-      "runs.id), started_at) WHERE state = 'running'");
 }
 
 SQLite::Statement& RunStore::Impl::prepare(const std::string& sql) {
@@ -117,11 +99,7 @@ void RunStore::Impl::checkpoint() {
   constexpr int moment_ms = 1000;
   database->setBusyTimeout(moment_ms);
   sqlite3_wal_checkpoint_v2(database->getHandle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-  if (patience) {
-    patience->attach(*database);
-  } else {
-    database->setBusyTimeout(busy_timeout_ms);
-  }
+  database->setBusyTimeout(collector_busy_timeout_ms);
 }
 
 void RunStore::Impl::set_synchronous(bool waits) {
@@ -133,12 +111,11 @@ RunStore::RunStore(RunStore&&) noexcept = default;
 RunStore& RunStore::operator=(RunStore&&) noexcept = default;
 RunStore::~RunStore() = default;
 
-RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> on_locked) {
+RunStore RunStore::open(const std::filesystem::path& file, Mode mode) {
   std::error_code error;
   auto impl = std::make_unique<Impl>();
   impl->file = resolve_symlinks(file);
   impl->mode = mode;
-  if (on_locked) impl->patience.emplace(std::move(on_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
     throw FileError(Kind::not_a_database, "{} is a folder (expected a file)", file.string());
   }

@@ -182,9 +182,8 @@ class RunStore {
     read_only,  ///< the file must exist; never writes, and creates no -wal if no one else writes
     collect,    ///< created if missing; a second collector fails with Kind::locked
   };
-  /// `on_locked` is called every few milliseconds while another program's lock blocks a collector, with the
-  /// milliseconds waited so far; if it returns false, opening fails with Kind::locked. Default: five seconds.
-  static RunStore open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> on_locked = {});
+  /// Another program's lock fails a collector with Kind::locked after a minute, a reader after five seconds.
+  static RunStore open(const std::filesystem::path& file, Mode mode);
   /// Creates a file and calls `fill`. The file appears under its name only after `fill` returned, even if the process
   /// is killed. An existing file is an error unless it is empty.
   static void create(const std::filesystem::path& file, const std::function<void(RunStore&)>& fill);
@@ -240,8 +239,7 @@ class RunStore {
   [[nodiscard]] std::vector<StoredNoise> noise() const;
   /// Returns the rows that reads have skipped so far, each once.
   [[nodiscard]] std::vector<InvalidRow> invalid_rows() const;
-  /// Returns one sentence for each thing that readers ignore: a log of another file; other tables, views and triggers.
-  /// Writers reject such files.
+  /// Returns a sentence if readers ignore a log of another file. Writers reject such files.
   [[nodiscard]] std::vector<Message> warnings() const;
   /// Returns true if the file is read with a log, or while a collector writes it.
   [[nodiscard]] bool reads_log() const;

@@ -57,8 +57,7 @@ void for_each_option(Options& options, F&& f) {
 struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
-  std::optional<CollectorLock> lock;  // lock and patience must outlive the connection
-  std::optional<LockWaiter> patience;
+  std::optional<CollectorLock> lock;  // must outlive the connection
   std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
   std::string other_log;  ///< foreign_log(), which is not read
@@ -73,15 +72,12 @@ struct RunStore::Impl {
   };
   std::unordered_map<std::int64_t, Verified> verified;
   bool content_verified = false;  ///< all runs were verified earlier in this process, and the file has not changed
-  std::vector<std::string> other_objects;
-  bool has_points = false;                                   ///< points were written, or a run was reopened
+  bool has_points = false;        ///< points were written, or a run was reopened
   std::unordered_map<std::string, std::int64_t> device_ids;  ///< ids by uuid, for devices written by this object
 
   // The connection.
-  void connect(DatabaseAccess access);
   void open_for_reading();
   void open_for_collecting();
-  void end_abandoned_runs();
   SQLite::Statement& prepare(const std::string& sql);
   /// Same, with these values bound to its parameters.
   template <class... Values>

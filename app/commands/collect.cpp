@@ -116,34 +116,17 @@ std::filesystem::path choose_run_file(const CollectOptions& options, const RunHe
   return new_run_file(header.preset);
 }
 
-std::function<bool(int)> make_lock_callback(const std::filesystem::path& file, Reporter& reporter,
-                                            const CancelToken& cancel) {
-  constexpr int first_notice_ms = 2'000;
-  constexpr int between_notices_ms = 60'000;
-  return [file, &reporter, &cancel, last = 0, next = first_notice_ms](int waited_ms) mutable {
-    if (waited_ms < last) next = first_notice_ms;  // the wait restarted for another lock
-    last = waited_ms;
-    if (waited_ms >= next) {
-      next = waited_ms + between_notices_ms;
-      reporter.report(LogEvent{"warning", format_text("{} is locked by another program; waited {} s so far",
-                                                      file.string(), waited_ms / 1000)});
-    }
-    return !cancel.cancelled();
-  };
-}
-
 namespace {
 
 /// Opens the run's device. If that fails, marks the run as interrupted and ends.
-OpenedDevice open_run_device(const UnfinishedRun& stopped, bool counters, Reporter& reporter,
-                             std::function<bool(int)> on_locked) {
+OpenedDevice open_run_device(const UnfinishedRun& stopped, bool counters, Reporter& reporter) {
   try {
     OpenedDevice opened = open_worker_on(stopped.run.device_uuid, stopped.run.limits, counters);
     opened.simulation_reason = stopped.run.simulation_reason;
     return opened;
   } catch (const CommandError& error) {
     // Opening for writing marks abandoned runs as interrupted.
-    (void)RunStore::open(stopped.file, RunStore::Mode::collect, std::move(on_locked));
+    (void)RunStore::open(stopped.file, RunStore::Mode::collect);
     fail_interrupted(stopped, error.what(), reporter);
   }
 }
@@ -285,9 +268,8 @@ class Collect {
       return workers;
     }
     if (!options_.dry_run) stopped_ = run_to_continue(options_, cancel_);
-    OpenedDevice opened = stopped_ ? open_run_device(*stopped_, counters, reporter_,
-                                                     make_lock_callback(stopped_->file, reporter_, cancel_))
-                                   : open_worker(options_.device, counters);
+    OpenedDevice opened =
+        stopped_ ? open_run_device(*stopped_, counters, reporter_) : open_worker(options_.device, counters);
     if (!options_.ceilings.empty()) predict_with_ceilings(opened, options_.device, options_.ceilings);
     announce(make_message("Device: {}", opened.announcement));
     warn_about_simulation(opened);

@@ -73,10 +73,6 @@ void resolve_counters(CollectOptions& options, const Device& device, Reporter& r
 [[nodiscard]] std::filesystem::path choose_run_file(const CollectOptions&, const RunHeader&,
                                                     const std::vector<std::string>& devices);
 
-/// Returns a callback that logs that the file is locked and waits until it is unlocked or the user cancels.
-[[nodiscard]] std::function<bool(int)> make_lock_callback(const std::filesystem::path& file, Reporter&,
-                                                          const CancelToken&);
-
 /// Exit code of a finished run, from the dispositions of its points.
 [[nodiscard]] ExitCode exit_code_of_run(const RunStore&, std::int64_t run, const CollectOptions&);
 

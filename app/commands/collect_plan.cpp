@@ -433,7 +433,7 @@ ExitCode collect_plan(const CollectOptions& options, std::vector<NamedWorker> wo
   uuids.reserve(workers.size());
   for (const NamedWorker& worker : workers) uuids.push_back(worker.opened.device->info().uuid);
   const std::filesystem::path file = stopped ? stopped->file : choose_run_file(options, planned.header, uuids);
-  RunStore store = RunStore::open(file, RunStore::Mode::collect, make_lock_callback(file, reporter, cancel));
+  RunStore store = RunStore::open(file, RunStore::Mode::collect);
   if (const Message conflict = shard_conflict(store, planned.header, options.resume); !conflict.empty()) {
     throw CommandError(ExitCode::usage, conflict);
   }

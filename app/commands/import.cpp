@@ -21,7 +21,6 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/run_files.h"
 #include "app/sweep_options.h"
@@ -41,7 +40,6 @@ struct ImportOptions {
   Arguments arguments;
   std::string file;
   std::string into;
-  std::string filter;
   std::string label;
   std::string format;
   std::string device_name;
@@ -89,8 +87,7 @@ std::string read(const std::string& file) {
   if (!in.eof() && text.size() <= largest) {
     throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
   }
-  const bool utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
-  if (const std::size_t zero = text.find('\0'); zero != std::string::npos && !utf16) {
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) {
     if (file.ends_with(".ncu-rep") || text.starts_with("NVR")) {
       throw CommandError(ExitCode::error,
                          "{} is a report of Nsight Compute (convert it: ncu --import {} --csv --page raw > FILE.csv)",
@@ -101,7 +98,7 @@ std::string read(const std::string& file) {
   if (text.size() > largest) {
     throw CommandError(ExitCode::error, "{} is larger than {} MiB (import it in parts)", file, largest_mib);
   }
-  return as_utf8(std::move(text));
+  return text;
 }
 
 /// Fields of the problem that the file lacks, from --algorithm and -a.
@@ -169,27 +166,6 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   return ids;
 }
 
-void keep_matching(Import& import, const std::string& filter, const std::string& preset) {
-  analysis::PointTableBuilder builder;
-  for (const ImportedDevice& device : import.devices) {
-    const analysis::RunIndex run = builder.add_run({.device_id = device.info.uuid,
-                                                    .device_name = device.info.limits.name,
-                                                    .title = {},
-                                                    .label = {},
-                                                    .started_at = {},
-                                                    .provenance = Provenance::imported,
-                                                    .limits = device.info.limits,
-                                                    .preset = preset});
-    for (const PointRecord& point : device.points) builder.add(run, point);
-  }
-  const std::vector<analysis::Row> rows = matching_rows(filter, std::move(builder).finish());
-  analysis::Row row = 0;
-  for (ImportedDevice& device : import.devices) {
-    std::erase_if(device.points, [&](const PointRecord&) { return !std::ranges::binary_search(rows, row++); });
-  }
-  std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
-}
-
 constexpr const char* l2_unknown_note = "the state of the L2 is unknown (state it with -a cache=cold or -a cache=warm)";
 
 Message skipped_rows_text(const Import& import) {
@@ -248,12 +224,10 @@ ExitCode run_import(ImportOptions& options) {
     if (cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled: nothing was imported");
   };
   const NcuSelection& ncu = options.ncu;
-  const bool chooses = !ncu.kernel.empty() || !options.launches.empty() || ncu.device || ncu.process || ncu.repeats > 0;
+  const bool chooses = !ncu.kernel.empty() || !options.launches.empty() || ncu.repeats > 0;
   if (chooses && format != ImportFormat::ncu) {
-    throw CommandError(
-        ExitCode::usage,
-        "--kernel-name, --launches, --device, --process and --repeats apply to ncu tables, not {} (omit them)",
-        options.file);
+    throw CommandError(ExitCode::usage,
+                       "--kernel-name, --launches and --repeats apply to ncu tables, not {} (omit them)", options.file);
   }
   Result<Import, Message> import = import_points(text, format, request);
   if (!import && options.preview && options.output.has_format("json")) {
@@ -262,7 +236,6 @@ ExitCode run_import(ImportOptions& options) {
   if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());
   const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
   const std::string preset = "import:" + label;  // the prefix distinguishes imports from presets
-  if (!options.filter.empty()) keep_matching(*import, options.filter, preset);
   if (options.preview) return preview(options, format, *import);
   if (!import->ignored.empty()) {
     spdlog::warn("{}", format_text("ignored columns: {}", fmt::join(import->ignored, ", ")));
@@ -317,7 +290,6 @@ Action add_import(CLI::App& command, Arguments arguments) {
   CLI::Option* into =
       command.add_option("-o,--output", options->into, ".attnscope file to create or extend (default: a new file)")
           ->type_name("FILE");
-  add_filter_option(command, options->filter);
   command.add_option("--label", options->label, "Name of the run (default: name of the file)")->type_name("NAME");
   command.add_option("--format", options->format, "Format of the input file (default: detected)")
       ->check(CLI::IsMember(std::vector<std::string>(import_format_names.begin(), import_format_names.end())));
@@ -344,11 +316,6 @@ Action add_import(CLI::App& command, Arguments arguments) {
   command
       .add_option("--launches", options->launches, "ncu tables: only launches with these IDs, such as 3:7, 3: or :7")
       ->type_name("RANGE");
-  command.add_option("--device", options->ncu.device, "ncu tables: only launches on this GPU (column Device)")
-      ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--process", options->ncu.process, "ncu tables: only launches of this process (column Process ID)")
-      ->check(CLI::NonNegativeNumber);
   command
       .add_option("--repeats", options->ncu.repeats,
                   "ncu tables: number of times the launch sequence ran (default: detected)")

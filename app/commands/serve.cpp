@@ -2,8 +2,6 @@
 // collect --serve: measures requested points one by one on one worker. A thread reads the requests, so that a cancel
 // request reaches the measurement in progress.
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -27,12 +25,6 @@ namespace {
 constexpr const char* session_preset = "explore";
 /// Longest time until a signal is noticed while idle.
 constexpr std::chrono::milliseconds patience{100};
-
-/// Returns whether stdin is closed by the other end and empty.
-bool is_stdin_closed() {
-  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  return ::poll(&input, 1, 0) == 1 && (input.revents & POLLIN) == 0 && (input.revents & POLLHUP) != 0;
-}
 
 class Session {
  public:
@@ -250,15 +242,8 @@ ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& repo
   header.preset = session_preset;
   header.plan_hash = fmt::format("explore-{:016x}", new_order_seed());  // unique: no session continues another
   const std::filesystem::path file = choose_run_file(options, header, {header.device.uuid});
-  // Does not read stdin before the run is in the file, but still notices that the client has exited.
-  const auto reads = std::make_shared<bool>(false);
-  const auto wait = [waits = make_lock_callback(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {
-    if (!*reads && is_stdin_closed()) cancel.cancel();
-    return waits(waited_ms);
-  };
-  RunStore store = RunStore::open(file, RunStore::Mode::collect, wait);
+  RunStore store = RunStore::open(file, RunStore::Mode::collect);
   Session session(options, std::move(worker), std::move(store), header, reporter, cancel);
-  *reads = true;
   return session.run();
 }
 

@@ -145,6 +145,19 @@ struct Column {
   [[nodiscard]] Cell cell(const Row& row) const;
 };
 
+Cell disposition_cell(const Row& row) {
+  return text_cell(to_string(row.record().disposition));
+}
+Cell reason_cell(const Row& row) {
+  return text_cell(english_text(row.record().reason));
+}
+Cell reason_code_cell(const Row& row) {
+  return text_cell(row.record().reason.id);
+}
+Cell throttled_cell(const Row& row) {
+  return row.record().clocks ? Cell(row.record().clocks->throttled) : Cell();
+}
+
 Column of_field(const Field& field) {
   return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
 }
@@ -181,8 +194,8 @@ std::vector<Column> common_columns() {
       columns.push_back({"kernel", [](const Row& r) { return text_cell(r.kernel.kernel); }});
   }
   columns.push_back(knob_column(raster_knob()));
-  columns.push_back({"disposition", [](const Row& r) { return text_cell(to_string(r.record().disposition)); }});
-  columns.push_back({"reason", [](const Row& r) { return text_cell(english_text(r.record().reason)); }});
+  columns.push_back({"disposition", disposition_cell});
+  columns.push_back({"reason", reason_cell});
   columns.push_back(
       {"provenance", [](const Row& r) { return text_cell(to_string(r.record().origin(r.kernel.kernel))); }});
   add_metrics({metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns, metric_key::tflops,
@@ -195,8 +208,7 @@ std::vector<Column> common_columns() {
   columns.push_back(fact_column("sm_clock_hz"));
   // Columns of later versions, appended to keep the order of the earlier ones.
   columns.push_back(fact_column("memory_clock_hz"));
-  columns.push_back(
-      {"throttled", [](const Row& r) { return r.record().clocks ? Cell(r.record().clocks->throttled) : Cell(); }});
+  columns.push_back({"throttled", throttled_cell});
   columns.push_back(fact_column("error_bound"));
   columns.push_back(fact_column("rms_error"));
   columns.push_back({"samples", [](const Row& r) {
@@ -212,7 +224,7 @@ std::vector<Column> common_columns() {
     if (field.shown == FieldVisibility::if_set) columns.push_back(of_field(field));
   }
   for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) columns.push_back(knob_column(*knob));
-  columns.push_back({std::string(reason_column::code), [](const Row& r) { return text_cell(r.record().reason.id); }});
+  columns.push_back({std::string(reason_column::code), reason_code_cell});
   columns.push_back({std::string(long_column::run_uid), [](const Row& r) { return text_cell(r.run.uid); }});
   columns.push_back({std::string(long_column::plan_index), [](const Row& r) { return Cell(r.point.index); }});
   return columns;
@@ -276,25 +288,20 @@ std::span<const Knob> knobs_of(std::string_view algorithm) {
 
 class LongTableWriter {
  public:
-  LongTableWriter(const Selection& selection, std::ostream& out) : knobs_(knob_names(selection)), out_(out) {}
+  LongTableWriter(const Selection& selection, std::ostream& out) : columns_(point_columns(selection)), out_(out) {}
 
   void write_header() {
     std::vector<std::string> names;
-    const auto add = [&](std::string_view name) { names.push_back(csv_field(name)); };
-    for (const std::string_view name : {long_column::run_uid, long_column::plan_index, long_column::device}) add(name);
-    for (const Field& field : point_fields()) add(field.name);
-    for (const std::string& knob : knobs_) add(knob);
-    for (const std::string_view name :
-         {long_column::disposition, reason_column::words, reason_column::code, long_column::throttled}) {
-      add(name);
-    }
-    for (const std::string_view name : long_column::value_columns) add(name);
+    for (const Column& column : columns_) names.push_back(csv_field(column.name));
+    for (const std::string_view name : long_column::value_columns) names.push_back(csv_field(name));
     out_ << fmt::format("{}\n", fmt::join(names, ","));
   }
 
   void write_point(const RunSummary& run, const StoredPoint& stored) {
     const PointRecord& point = stored.record;
-    begin_ = beginning(run, stored);
+    begin_.clear();
+    for (const Column& column : columns_) begin_ += csv_field(column.value(Row{run, stored, KernelRecord()})) + ',';
+    begin_.pop_back();
     const bool silent = !write_values(point);
     for (const RoundRecord& round : point.rounds) {
       round_ = round.round;
@@ -331,22 +338,20 @@ class LongTableWriter {
     return stated != knobs.end() ? text_cell(knob_text(*stated, spec.knobs)) : Cell();
   }
 
-  /// Returns the columns that all rows of the point share.
-  [[nodiscard]] std::string beginning(const RunSummary& run, const StoredPoint& stored) const {
-    const PointRecord& point = stored.record;
-    std::string text;
-    const auto add = [&](const Cell& cell) { text += csv_field(cell) + ','; };
-    add(text_cell(run.uid));
-    add(stored.index);
-    add(text_cell(run.device_name));
-    for (const Field& field : point_fields()) add(field_cell(field, point.spec));
-    for (const std::string& knob : knobs_) add(knob_value(point.spec, knob));
-    add(text_cell(to_string(point.disposition)));
-    add(text_cell(english_text(point.reason)));
-    add(text_cell(point.reason.id));
-    add(point.clocks ? Cell(point.clocks->throttled) : Cell());
-    text.pop_back();
-    return text;
+  /// Returns the columns that all rows of a point share.
+  [[nodiscard]] static std::vector<Column> point_columns(const Selection& selection) {
+    std::vector<Column> columns{
+        {std::string(long_column::run_uid), [](const Row& r) { return text_cell(r.run.uid); }},
+        {std::string(long_column::plan_index), [](const Row& r) { return Cell(r.point.index); }},
+        {std::string(long_column::device), [](const Row& r) { return text_cell(r.run.device_name); }}};
+    for (const Field& field : point_fields()) columns.push_back(of_field(field));
+    for (const std::string& knob : knob_names(selection))
+      columns.push_back({knob, [knob](const Row& r) { return knob_value(r.record().spec, knob); }});
+    columns.push_back({std::string(long_column::disposition), disposition_cell});
+    columns.push_back({std::string(reason_column::words), reason_cell});
+    columns.push_back({std::string(reason_column::code), reason_code_cell});
+    columns.push_back({std::string(long_column::throttled), throttled_cell});
+    return columns;
   }
 
   /// Returns false if the point has no value.
@@ -401,7 +406,7 @@ class LongTableWriter {
     out_ << '\n';
   }
 
-  std::vector<std::string> knobs_;
+  std::vector<Column> columns_;
   std::ostream& out_;
   std::string begin_;
   Cell round_;  ///< round of the current rows; null: all rounds together

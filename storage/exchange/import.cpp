@@ -81,7 +81,12 @@ class LongTableReader {
     const auto value = number(text);
     if (!value) fail(at(long_column::value), make_message("'{}' is not a number", text));
     const std::string metric = known_metric(name, unit);
-    require_first(row, metric, line.number, described.ignored);
+    if (!seen_.emplace(&row, metric).second) {
+      fail(line_place(line.number),
+           make_message("duplicate value of {} for this point and kernel (if a column tells them apart, give --map "
+                        "COLUMN=FIELD)",
+                        metric));
+    }
     builder_.columns()[metric].unit = unit;
     builder_.columns().add_example(metric, text);
     const PointFact* fact = find_point_fact(metric);
@@ -190,31 +195,11 @@ class LongTableReader {
     return row;
   }
 
-  /// Throws if the row has a value of the metric already.
-  void require_first(const ImportRow& row, const std::string& metric, std::size_t line,
-                     const std::map<std::string, std::string>& ignored) {
-    const auto [before, is_new] = seen_[&row].try_emplace(metric, line, ignored);
-    if (is_new) return;
-    std::vector<std::string> columns;
-    for (std::size_t i = 0; i < plan_.names.size(); ++i) {
-      const ColumnUse::Kind kind = plan_.uses[i].kind;
-      const bool lost =
-          kind == ColumnUse::Kind::unknown || (kind == ColumnUse::Kind::ignored && ignored != before->second.second);
-      if (lost) columns.push_back(fmt::format("--map '{}=FIELD'", plan_.names[i]));
-    }
-    fail(line_place(line),
-         make_message("duplicate value of {} for this point and kernel, after line {}{}", metric, before->second.first,
-                      columns.empty()
-                          ? ""
-                          : fmt::format(" (if a column tells them apart, give {})", fmt::join(columns, " or "))));
-  }
-
   const ColumnPlan& plan_;
   PointBuilder& builder_;
   std::map<std::vector<std::string>, std::size_t> place_of_;
-  std::deque<Point> points_;  ///< in the file's order
-  /// Line and ignored texts of each metric.
-  std::map<const ImportRow*, std::map<std::string, std::pair<std::size_t, std::map<std::string, std::string>>>> seen_;
+  std::deque<Point> points_;                                 ///< in the file's order
+  std::set<std::pair<const ImportRow*, std::string>> seen_;  ///< rows and their metrics
 };
 
 /// Returns true for a row such as "Total" or "mean" among the others.
@@ -290,31 +275,6 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
 namespace attnscope {
 
 using namespace exchange;  // NOLINT(google-build-using-namespace): this file is part of it
-
-std::string as_utf8(std::string text) {
-  const bool little = text.starts_with("\xFF\xFE");
-  if (little || text.starts_with("\xFE\xFF")) {
-    std::string utf8;
-    const auto unit = [&](std::size_t at) {
-      const auto first = static_cast<unsigned char>(text[at]);
-      const auto second = static_cast<unsigned char>(text[at + 1]);
-      return static_cast<std::uint32_t>(little ? first | second << 8U : first << 8U | second);
-    };
-    for (std::size_t at = 2; at + 1 < text.size(); at += 2) {
-      std::uint32_t code = unit(at);
-      const bool pair = code >= 0xD800 && code < 0xDC00 && at + 3 < text.size();
-      if (pair) code = 0x10000 + ((code - 0xD800) << 10U) + (unit(at += 2) - 0xDC00);
-      const unsigned length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-      constexpr std::array<unsigned, 5> first_bits{0, 0, 0xC0, 0xE0, 0xF0};
-      utf8 += static_cast<char>(first_bits.at(length) | code >> (6 * (length - 1)));
-      for (unsigned left = length - 1; left > 0; --left)
-        utf8 += static_cast<char>(0x80U | (code >> (6 * (left - 1)) & 0x3FU));
-    }
-    text = std::move(utf8);
-  }
-  if (text.find('\n') == std::string::npos) std::ranges::replace(text, '\r', '\n');
-  return text;
-}
 
 bool ImportRequest::gives(std::string_view field) const {
   return std::ranges::count(given, field, &GivenField::field) > 0;

@@ -27,8 +27,6 @@ inline constexpr std::array<std::string_view, 7> import_format_names{
 [[nodiscard]] constexpr std::string_view to_string(ImportFormat format) {
   return import_format_names.at(static_cast<std::size_t>(format));
 }
-/// Returns the text of a file in UTF-8 with LF: UTF-16 with a byte order mark is converted, and CR alone ends a line.
-[[nodiscard]] std::string as_utf8(std::string text);
 /// Detects the format from the first characters and the header.
 [[nodiscard]] ImportFormat detect_import_format(std::string_view text);
 
@@ -64,9 +62,7 @@ struct NcuSelection {
   std::string kernel = {};                        ///< part of the kernel's name in the table; empty: any
   std::optional<std::int64_t> first_launch = {};  ///< launch ids of ncu
   std::optional<std::int64_t> last_launch = {};
-  std::optional<std::int64_t> device = {};   ///< ncu's device number within the process
-  std::optional<std::int64_t> process = {};  ///< process id
-  std::int64_t repeats = 0;                  ///< repetitions of the launch sequence; 0: detect
+  std::int64_t repeats = 0;  ///< repetitions of the launch sequence; 0: detect
 };
 
 /// A column of the file that is read as another one: a field, knob, metric or counter, with an optional unit.
@@ -112,7 +108,7 @@ struct ImportRequest {
 ///
 /// ncu: output of `ncu --csv`, raw or details page, with the program's own output around it. All launches form one
 /// point: a sequence that repeats k times gives k samples; kernels that occur several times in a sequence are added.
-/// Launches must be of one process and one GPU, or be selected so.
+/// Launches must be of one process and one GPU.
 ///
 /// Others: tables of NVBench, Kernel Tuner and nsight-python, tables with one column of times or rates per provider,
 /// and Markdown tables. Each is converted to the columns of csv (foreign_tables.cpp).

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view known_columns =
     "kernel disposition throttled samples device run point time_ns metrics uid simulated planned_points "
     "occupancy_limiter provenance reason reason_code round samples_ns run_uid plan_index window window_left "
-    "window_right gqa_group";
+    "window_right gqa_group head_dim_v";
 
 /// Columns with the reason of a failed row, in files that also have a disposition.
 constexpr std::string_view note_names = "note error message error_message";
@@ -32,18 +32,7 @@ bool is_number_column(std::string_view name) {
   if (field != nullptr) return field->type == FieldType::integer || field->type == FieldType::real;
   if (knob != nullptr) return knob->words.empty();
   return is_measured(name) || find_field_pair(name) != nullptr || find_point_fact(name) != nullptr ||
-         name == partial_column::group || name == round_column::round;
-}
-
-/// Returns true for columns that state what follows from the problem.
-bool is_derived(std::string_view name) {
-  return name == partial_column::tokens || name == partial_column::hidden || name == partial_column::d_v;
-}
-
-/// Returns true for numbers of the problem. Another column with the same one is compared with it.
-bool is_problem_number(std::string_view name) {
-  const Field* field = find_field(name);
-  return (field != nullptr && field->type == FieldType::integer) || find_field_pair(name) != nullptr;
+         name == partial_column::group || name == partial_column::d_v || name == round_column::round;
 }
 
 /// Assigns columns in order of precedence. A target takes one column, or one per provider and pass.
@@ -98,7 +87,7 @@ class ColumnPlanner {
     const auto ours = resolved(i);
     if (!ours) return {has_word(note_names, lower_case(name)) ? Precedence::note : Precedence::none, {}};
     const bool exact = ours->name == name && ours->scale == 1 && ours->skipped.empty() && ours->provider.empty() &&
-                       !ours->unit_in_cells && !is_derived(name);
+                       !ours->unit_in_cells;
     return {exact                     ? Precedence::exact
             : ours->of_time           ? Precedence::spread
             : ours->unit_in_cells     ? Precedence::without_unit
@@ -158,10 +147,6 @@ class ColumnPlanner {
     if (!ours.skipped.empty()) {
       use.kind = Kind::skipped;
       columns_[name].left_out = ours.skipped;
-    } else if (is_derived(ours.name) ||
-               (is_problem_number(ours.name) && taken_.contains(target(ours)) && name.size() > 1)) {
-      use = {.kind = Kind::stated, .column = ours};
-      columns_[name].left_out = "compared with the problem";
     } else if (!other_algorithm && !other_pass && !other_row && taken_.insert(target(ours)).second) {
       use = {.kind = Kind::read, .column = ours, .is_number = is_number_column(ours.name)};
       if (ours.name != name || !ours.unit.empty()) columns_.map_column(name, ours);

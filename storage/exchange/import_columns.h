@@ -30,8 +30,6 @@ inline constexpr std::string_view window = "window";
 inline constexpr std::string_view window_left = "window_left";
 inline constexpr std::string_view window_right = "window_right";
 inline constexpr std::string_view group = "gqa_group";
-inline constexpr std::string_view tokens = "total_tokens";
-inline constexpr std::string_view hidden = "hidden_size";
 inline constexpr std::string_view d_v = "head_dim_v";
 }  // namespace partial_column
 
@@ -110,10 +108,9 @@ struct ColumnUse {
     unknown,    ///< no meaning; may identify a problem
     ignored,    ///< by --ignore
     algorithm,  ///< appended to the algorithm's name by --map
-    stated,     ///< states what follows from fields, or a field that another column gives
   };
   Kind kind = Kind::unknown;
-  ScaledColumn column = {};  ///< Kind::read and Kind::stated only
+  ScaledColumn column = {};  ///< Kind::read only
   bool is_number = false;    ///< Kind::read: the text is a number, or a list of numbers
   std::size_t group = 0;     ///< Kind::read: 1 + index in ColumnPlan::groups; 0: of all groups
 };

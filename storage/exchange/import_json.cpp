@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "kernels/files/json_check.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import_rows.h"
-#include "storage/rows.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -112,39 +109,6 @@ void add_point(const Json& point, const FileLocation& place, PointBuilder& build
   }
 }
 
-DeviceLimits limits_from(const Json& block, const FileLocation& place, DeviceLimits limits) {
-  const Json* capability = member_of(block, "compute_capability");
-  if (capability != nullptr && capability->is_string() &&
-      !set_compute_capability(limits, capability->get<std::string>())) {
-    fail(place.at("compute_capability"),
-         make_message("'{}' is not a compute capability such as 9.0", capability->get<std::string>()));
-  }
-  for_each_limit(limits, [&]<class T>(const char* key, T& member) {
-    const Json* found = member_of(block, key);
-    if (found == nullptr || !found->is_number()) return;
-    const double value = found->get<double>();
-    constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
-    const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
-    if (!whole || !(value >= 0 && value <= most)) {
-      fail(place.at(key), make_message("{} is out of range", found->dump()));
-    }
-    member = static_cast<T>(value);
-  });
-  return limits;
-}
-
-void set_limits(const Json& blocks, std::span<ImportedDevice> devices) {
-  std::size_t place = 0;
-  for (const Json& block : blocks) {
-    const FileLocation here{.whole = "devices[{}]", .number = place++};
-    const Json* name = block.is_object() ? member_of(block, "name") : nullptr;
-    if (name == nullptr) continue;
-    for (ImportedDevice& device : devices) {
-      if (*name == device.info.limits.name) device.info.limits = limits_from(block, here, device.info.limits);
-    }
-  }
-}
-
 /// Returns the text with Python's NaN, Infinity and -Infinity as null, and JSON lines as one array.
 std::string standard_json(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -186,17 +150,6 @@ std::string scalar_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-bool set_compute_capability(DeviceLimits& limits, const std::string& text) {
-  constexpr int most = 1000;
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(text.c_str(), "%4d.%4d", &major, &minor) != 2) return false;  // NOLINT(cert-err34-c)
-  if (major < 0 || major > most || minor < 0 || minor > most) return false;
-  limits.compute_major = major;
-  limits.compute_minor = minor;
-  return true;
-}
-
 Json parse_json(std::string_view text) {
   constexpr std::size_t max_bytes = std::size_t{64} << 20U;
   if (text.size() > max_bytes) fail("the JSON document is larger than 64 MiB (import it in parts)");
@@ -225,7 +178,6 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   ColumnPlan plan;
   std::size_t index = 0;
   for (const Json& point : *points) add_point(point, {.whole = "points[{}]", .number = index++}, builder, plan);
-  if (document.contains("devices")) set_limits(document["devices"], builder.devices());
   Import import = builder.finish();
   if (document.contains("ceilings")) {
     import.notes.emplace_back(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
@@ -40,7 +41,18 @@ constexpr std::string_view cycle_counters =
     "smsp__cycles_elapsed.max smsp__cycles_elapsed.avg sm__cycles_elapsed.max sm__cycles_elapsed.avg "
     "gpc__cycles_elapsed.max gpc__cycles_elapsed.avg";
 
-/// Parses an id of ncu (launch, device or process); nullopt otherwise.
+/// Sets compute_major and compute_minor of "9.0"; keeps them for other texts.
+void set_compute_capability(DeviceLimits& limits, const std::string& text) {
+  constexpr int most = 1000;
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(text.c_str(), "%4d.%4d", &major, &minor) != 2) return;  // NOLINT(cert-err34-c)
+  if (major < 0 || major > most || minor < 0 || minor > most) return;
+  limits.compute_major = major;
+  limits.compute_minor = minor;
+}
+
+/// Parses the id of a launch; nullopt otherwise.
 std::optional<std::int64_t> id_of(std::string_view text) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -54,9 +66,8 @@ struct NcuLaunch {
   std::string kernel;  ///< with template arguments and parameters
   std::string shape;   ///< grid and block size; empty if unknown
   std::string device;  ///< ncu's device number within the process
+  std::string process;
   std::string compute_capability;
-  std::string process;  ///< process id; empty if unknown
-  std::string process_name;
   KernelRecord record = {};
   std::set<std::string> counters = {};              ///< those that were read
   std::optional<double> clock_hz = {};              ///< SM clock
@@ -67,12 +78,8 @@ struct NcuLaunch {
 
   [[nodiscard]] bool is_like(const NcuLaunch& other) const { return kernel == other.kernel && shape == other.shape; }
   [[nodiscard]] bool is_in(const NcuSelection& selection) const {
-    const auto is = [](const std::string& text, const std::optional<std::int64_t>& wanted) {
-      return !wanted || id_of(text) == wanted;
-    };
     return kernel.find(selection.kernel) != std::string::npos && id >= selection.first_launch.value_or(0) &&
-           (!selection.last_launch || id <= *selection.last_launch) && is(device, selection.device) &&
-           is(process, selection.process);
+           (!selection.last_launch || id <= *selection.last_launch);
   }
 };
 
@@ -130,8 +137,7 @@ class LaunchReader {
     finish();
     if (count_ == 0) fail(line_place(lines_.line() - 1), "no launch below the header and units");
     require_end_of_table();
-    if (launches_.empty())
-      fail(make_message("none of {} launches matches --kernel-name, --launches, --device and --process", count_));
+    if (launches_.empty()) fail(make_message("none of {} launches matches --kernel-name and --launches", count_));
     return std::move(launches_);
   }
   /// Returns the counters without a value in some launch.
@@ -181,9 +187,8 @@ class LaunchReader {
                         .kernel = field(*line, "Kernel Name"),
                         .shape = field(*line, "Grid Size") + " " + field(*line, "Block Size"),
                         .device = field(*line, "Device"),
-                        .compute_capability = field(*line, "CC"),
                         .process = field(*line, "Process ID"),
-                        .process_name = field(*line, "Process Name")};
+                        .compute_capability = field(*line, "CC")};
     if (launch_->kernel.empty()) fail(line_place(line->number).at("Kernel Name"), "empty field");
     return line;
   }
@@ -318,13 +323,13 @@ std::size_t sequence_length(std::span<const NcuLaunch> launches, const NcuSelect
   fail(make_message("{} launches are not {} repetitions of one sequence", count, repeats));
 }
 
-/// Throws if the launches differ in `name`.
-template <class Name>
-void require_one(std::span<const NcuLaunch> launches, std::string_view where, std::string_view option, Name&& name) {
-  std::set<std::string> names;
-  for (const NcuLaunch& launch : launches) names.insert(name(launch));
-  if (names.size() > 1)
-    fail(make_message("launches {}: {} (select one with {})", where, fmt::join(names, ", "), option));
+/// Throws if the launches differ in a column.
+void require_one(std::span<const NcuLaunch> launches, std::string_view column, std::string NcuLaunch::*member) {
+  std::set<std::string> found;
+  for (const NcuLaunch& launch : launches) found.insert(launch.*member);
+  if (found.size() < 2) return;
+  fail(make_message("the launches have several values of '{}': {} (import the rows of each separately)", column,
+                    fmt::join(found, ", ")));
 }
 
 /// Throws if launches that would be samples of one problem, or parts of one sequence, may be of several problems: their
@@ -463,13 +468,8 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
   LaunchReader reader(text.substr(start), skipped + 1, request.ncu, builder.columns());
   const std::vector<NcuLaunch> launches = reader.read();
-  require_one(launches, "of several processes", "--process", [](const NcuLaunch& launch) {
-    return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
-  });
-  require_one(launches, "on several GPUs in ncu's numbering", "--device", [](const NcuLaunch& launch) {
-    return launch.compute_capability.empty() ? launch.device
-                                             : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
-  });
+  require_one(launches, "Process ID", &NcuLaunch::process);
+  require_one(launches, "Device", &NcuLaunch::device);
   const std::size_t length = sequence_length(launches, request.ncu);
   if (!request.columns_only) require_one_problem(launches, length, request.ncu);
   const Message missing = missing_fields([&](std::string_view name) { return request.gives(name); }, false);
@@ -483,7 +483,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   if (request.device_name.empty() && !capability.empty()) device += " of compute capability " + capability;
   require_valid_name({.whole = "the table"}, "device", device);
   ImportedDevice& on = builder.device_of(device);
-  if (on.info.limits.sm_count == 0) (void)set_compute_capability(on.info.limits, capability);
+  if (on.info.limits.sm_count == 0) set_compute_capability(on.info.limits, capability);
   on.points.push_back(std::move(point));
   Import import = builder.finish();
   for (Message& note : notes_of(launches.size(), length, times)) import.notes.push_back(std::move(note));

@@ -34,9 +34,6 @@ void ImportRow::set(const ColumnPlan& plan, std::size_t column, const std::strin
       if (use.is_number) return set_number(use.column, text);
       if (!is_missing(text)) fields[use.column.name] = text;
       return;
-    case ColumnUse::Kind::stated:
-      stated[name] = {use.column.name, text};
-      return;
     case ColumnUse::Kind::unknown:
       unknown[name] = text;
       return;
@@ -163,10 +160,6 @@ constexpr std::string_view normal_quartiles =
     "quartiles follow from the stated spread (standard deviation, quantiles or range), assuming a normal distribution";
 constexpr std::string_view causal_counted_full =
     "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not";
-constexpr std::string_view causal_counted_half =
-    "the stated TFLOP/s counts half of all pairs; TFLOP/s here counts those that the mask shows";
-constexpr std::string_view backward_counted_twice =
-    "the stated TFLOP/s counts the backward pass as 2 forward passes; TFLOP/s here as 2.5";
 constexpr std::string_view rate_of_the_mean =
     "the stated TFLOP/s is that of the mean time; TFLOP/s here is that of the median";
 
@@ -313,24 +306,14 @@ class RowNumbers {
     const double full_rate = follows * pass_flops(full) / pass_flops(problem);
     const auto mean = row_.amount(time_column::mean);
     const auto median = evaluate(metric_key::time_median_ns, alone_, kernel_.kernel);
-    const double passes = problem.pass == Pass::bwd ? 2 / 2.5 : problem.pass == Pass::fwd_bwd ? 3 / 3.5 : 1;
-    for (const double backward : {1.0, passes}) {
-      std::string_view convention;
-      if (agrees(follows * backward)) convention = backward_counted_twice;
-      if (problem.mask != Mask::none && agrees(full_rate * backward)) convention = causal_counted_full;
-      if (problem.mask == Mask::causal && agrees(full_rate * backward / 2)) convention = causal_counted_half;
-      if (mean && median && agrees(follows * backward * median->value / *mean)) convention = rate_of_the_mean;
-      if (convention.empty()) continue;
-      ++remarks_[convention];
-      if (backward != 1 && convention != backward_counted_twice) ++remarks_[backward_counted_twice];
+    const bool masked = problem.mask != Mask::none && agrees(full_rate);
+    if (masked || (mean && median && agrees(follows * median->value / *mean))) {
+      ++remarks_[masked ? causal_counted_full : rate_of_the_mean];
       return;
     }
     const double steps = std::round(std::log10(stated / follows) / 3);
     const bool unit = std::isfinite(steps) && steps != 0 && agrees(follows * std::pow(1e3, steps));
-    const char* cause = unit                  ? "; a unit off by 1,000 is likely"
-                        : agrees(follows / 2) ? "; a multiply-add may be counted as one operation"
-                        : agrees(follows * 2) ? "; the masked part or multiply-adds may be counted twice"
-                                              : "";
+    const char* cause = unit ? "; a unit off by 1,000 is likely" : "";
     fail(place,
          make_message("{:.4g} TFLOP/s contradicts {:.4g} TFLOP/s, which follows from time and problem{} (correct "
                       "the problem, or ignore the column)",

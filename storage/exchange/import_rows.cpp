@@ -54,6 +54,8 @@ PointSpec spec_of(const ImportRow& row) {
     }
   }
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) fail(row.place, std::move(wrong));
+  if (const auto d_v = row.integer(partial_column::d_v); d_v && *d_v != spec.problem.d)
+    fail(row.at(partial_column::d_v), make_message("{} differs from d {}", *d_v, spec.problem.d));
   for (const Knob& knob : known_algorithms().knobs()) {
     const std::string* text = row.find(knob.name);
     if (text == nullptr) continue;
@@ -64,36 +66,18 @@ PointSpec spec_of(const ImportRow& row) {
   return spec;
 }
 
-/// Converts flash-attn's window_size, one column "(256, 0)" or two, to a mask. A negative number is unlimited.
-void apply_window(ImportRow& row) {
-  std::array<std::int64_t, 2> sides{Mask::unlimited, Mask::unlimited};
-  std::string_view column = partial_column::window;
-  if (const std::string* text = row.find(column)) {
+/// Throws for a window that is not unlimited; the field mask states windows.
+void require_no_window(const ImportRow& row) {
+  for (const std::string_view name :
+       {partial_column::window, partial_column::window_left, partial_column::window_right}) {
+    const std::string* text = row.find(name);
+    if (text == nullptr || is_missing(*text)) continue;
     const auto cell = parse_cell(*text);
-    const bool none = is_missing(*text) || (cell && cell->values.size() == 1 && cell->values.front() <= 0);
-    if (!none && (!cell || cell->values.size() != 2)) {
-      fail(row.at(column), make_message("'{}' does not have two sides (ignore the column and state the mask with -a "
-                                        "mask=window:LEFT:RIGHT)",
-                                        *text));
-    }
-    for (std::size_t i = 0; !none && i < sides.size(); ++i) sides.at(i) = static_cast<std::int64_t>(cell->values[i]);
+    if (cell && std::ranges::all_of(cell->values, [](double side) { return side < 0; })) continue;
+    fail(row.at(name), make_message("'{}' is a window (add a column mask with window:LEFT:RIGHT, or give -a "
+                                    "mask=window:LEFT:RIGHT, and ignore this column)",
+                                    *text));
   }
-  for (const auto& [name, side] :
-       {std::pair{partial_column::window_left, 0U}, std::pair{partial_column::window_right, 1U}}) {
-    if (row.find(name) == nullptr) continue;
-    sides.at(side) = *row.integer(name);
-    column = name;
-  }
-  const auto& [left, right] = sides;
-  if (left < 0 && right < 0) return;
-  const std::string mask = row.text("mask");
-  if (!mask.empty() && mask != "full" && mask != "causal") {
-    fail(row.at(column), make_message("a window and mask {} (ignore one of them)", mask));
-  }
-  const bool causal = mask == "causal" || right == 0;
-  const auto text = [](std::int64_t side) { return side < 0 ? std::string("inf") : std::to_string(side); };
-  row.set_text("mask",
-               causal && left < 0 ? "causal" : fmt::format("window:{}:{}", text(left), causal ? "0" : text(right)));
 }
 
 /// Sets the K/V heads from the number of query heads of each.
@@ -106,32 +90,6 @@ void apply_group(ImportRow& row) {
     fail(row.at(partial_column::group), make_message("{} does not divide {} heads", *group, *count));
   }
   row.set_text(heads.second, std::to_string(*count / *group));
-}
-
-/// Throws if a column that states what follows from the problem contradicts it.
-void require_stated(const ImportRow& row, const PointSpec& spec) {
-  const AttentionProblem& p = spec.problem;
-  for (const auto& [column, stated] : row.stated) {
-    const auto& [name, text] = stated;
-    std::vector<std::int64_t> follows;
-    if (name == partial_column::tokens) follows = {p.batch * p.n_q, p.batch * p.n_k};
-    if (name == partial_column::hidden) follows = {p.heads_q * p.d, p.d};
-    if (name == partial_column::d_v) follows = {p.d};
-    const FieldPair* pair = find_field_pair(name);
-    for (const std::string_view field : {pair ? pair->first : name, pair ? pair->second : std::string_view()}) {
-      if (const Field* found = find_field(field)) follows.push_back(std::get<std::int64_t>(found->get(spec)));
-    }
-    follows.erase(std::unique(follows.begin(), follows.end()), follows.end());
-    const auto cell = parse_cell(text);
-    const auto equals = [&](std::int64_t value) {
-      return cell && cell->values == std::vector{static_cast<double>(value)};
-    };
-    if (is_missing(text) || std::ranges::any_of(follows, equals)) continue;
-    fail(row.place.at(column),
-         make_message("'{}' contradicts {}, which follows from the other columns (correct one of them, or give --map "
-                      "'{}=algorithm' to keep it in the name)",
-                      text, fmt::join(follows, " or "), column));
-  }
 }
 
 std::optional<int> round_of(const ImportRow& row) {
@@ -270,7 +228,7 @@ void PointBuilder::apply_given(ImportRow& row) {
     if (failed) row.fields.try_emplace(std::string(reason_column::words), field->second);
     field->second = std::move(ours);
   }
-  apply_window(row);
+  require_no_window(row);
   apply_group(row);
   for (const FieldPair& pair : field_pairs()) {
     const std::string* both = row.find(pair.name);
@@ -363,7 +321,6 @@ void PointBuilder::add(ImportRow row) {
   apply_given(row);
   PointRecord point;
   point.spec = spec_of(row);
-  require_stated(row, point.spec);
   // `simulated` or `extrapolated`, as the file states; everything else is imported.
   const auto stated = parse_provenance(row.text("provenance"));
   const bool simulated = stated.ok() && is_simulated(*stated);

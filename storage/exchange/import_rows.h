@@ -32,8 +32,6 @@ struct ImportRow {
   std::map<std::string, std::string> unknown = {};  ///< non-empty texts of columns without a meaning
   std::map<std::string, std::string> ignored = {};  ///< non-empty texts of columns that the user ignores
   std::string algorithm_suffix = {};                ///< texts of columns mapped to the algorithm's name
-  /// texts of columns that state what follows from fields: column of the program and text by column
-  std::map<std::string, std::pair<std::string, std::string>> stated = {};
 
   /// Sets the non-empty text of a column of the file.
   void set(const ColumnPlan& plan, std::size_t column, const std::string& text);
@@ -90,7 +88,6 @@ class PointBuilder {
   void note_metric(const std::string& name) { unknown_metrics_.insert(name); }
 
   [[nodiscard]] const ImportRequest& request() const { return request_; }
-  [[nodiscard]] std::vector<ImportedDevice>& devices() { return import_.devices; }
   [[nodiscard]] ColumnList& columns() { return columns_; }
   /// Returns the point of the given fields. Throws ImportError if one is missing or invalid.
   [[nodiscard]] PointSpec given_spec();
@@ -175,7 +172,5 @@ struct ForeignTable {
 [[nodiscard]] nlohmann::json parse_json(std::string_view text);
 /// Returns a string's text, or the JSON of any other value.
 [[nodiscard]] std::string scalar_text(const nlohmann::json& value);
-/// Sets compute_major and compute_minor of "9.0"; returns false for other texts.
-[[nodiscard]] bool set_compute_capability(DeviceLimits&, const std::string& text);
 
 }  // namespace attnscope::exchange

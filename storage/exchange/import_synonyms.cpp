@@ -49,8 +49,6 @@ constexpr std::array field_synonyms{
     Synonyms{partial_column::window_left, "window_size_left"},
     Synonyms{partial_column::window_right, "window_size_right"},
     Synonyms{partial_column::group, "gqa_ratio group_size gqa_group_size q_per_kv"},
-    Synonyms{partial_column::tokens, "num_tokens tokens"},
-    Synonyms{partial_column::hidden, "hidden hidden_dim embed_dim d_model dim"},
     Synonyms{partial_column::d_v, "headdim_v d_v dv head_dim_vo v_head_dim"},
 };
 

@@ -27,7 +27,7 @@ class ImportError : public std::runtime_error {
 
 /// Location in a file for error messages, formatted only if needed. Refers to `name`.
 struct FileLocation {
-  const char* whole = "line {}";  ///< format: "line {}", "points[{}]" or "devices[{}]"
+  const char* whole = "line {}";  ///< format: "line {}" or "points[{}]"
   std::size_t number = 0;
   std::string_view name = {};  ///< column, counter or JSON member; empty: the whole line
 

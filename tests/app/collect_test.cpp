@@ -441,23 +441,6 @@ TEST_F(Collect, imported_points_are_exported) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 3U) << "imported runs cannot be resumed";
 }
 
-TEST_F(Collect, import_filters_each_device) {
-  const auto csv = folder_ / "peers.csv";
-  std::ofstream(csv) << "device,algorithm,N,heads,d,time_ns\nGPU X,a,64,1,64,1\nGPU X,b,64,1,64,2\n"
-                        "GPU Y,a,64,1,64,3\nGPU Y,b,64,1,64,4\nGPU Y,b,128,1,64,5\nGPU Z,a,64,1,64,6\n";
-  const auto preview = nlohmann::json::parse(run(folder_, {"import", csv, "--preview", "--json"}).out);
-  EXPECT_EQ(preview["points"], 6);
-  expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--filter", "algo:b"}));
-  const RunStore store = RunStore::open(file_, Mode::read_only);
-  ASSERT_EQ(store.runs().size(), 2U);
-  std::vector<std::pair<std::string, double>> found;
-  for (const StoredPoint& point : store.points()) {
-    found.emplace_back(store.runs().at(static_cast<std::size_t>(point.run_id - 1)).device_name,
-                       evaluate(metric_key::time_median_ns, point.record)->value);
-  }
-  EXPECT_THAT(found, ::testing::ElementsAre(std::pair("GPU X", 2.0), std::pair("GPU Y", 4.0), std::pair("GPU Y", 5.0)));
-}
-
 TEST_F(Collect, invalid_file_imports_nothing) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\na,64,1,64,soon\n";

@@ -93,30 +93,6 @@ TEST_F(HostileFile, merge_skips_damaged_file_if_requested) {
   EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("all.attnscope"));
 }
 
-TEST_F(HostileFile, trigger_or_foreign_table_warns_readers_and_stops_writers) {
-  {
-    SQLite::Database database(file_, SQLite::OPEN_READWRITE);
-    database.exec("CREATE TRIGGER t AFTER INSERT ON points BEGIN DELETE FROM runs; END; CREATE TABLE notes (text)");
-  }
-  const std::string before = content(file_);
-  const auto named = AllOf(HasSubstr("trigger t"), HasSubstr("table notes"));
-  const std::string all = (folder_ / "all.attnscope").string();
-  for (const Words& reading : {Words{"info", file_}, Words{"info", file_, "--json"}, Words{"export", file_},
-                               Words{"check", file_}, Words{"paper", file_}, Words{"merge", "-o", all, file_}}) {
-    EXPECT_THAT(expect_exit(0, run(folder_, reading)).err, named) << reading[0];
-  }
-  for (const Words& writing : {Words{"collect", "--preset", "quick", "--device", "simulated", "-q", "-o", file_},
-                               Words{"edit", file_, "--run", "1", "--hide"}, Words{"merge", "-o", file_, all}}) {
-    const Outcome outcome = run(folder_, writing);
-    EXPECT_EQ(outcome.exit_code, 1) << writing[0] << outcome.err;
-    EXPECT_TRUE(content(file_) == before) << writing[0];
-  }
-  EXPECT_THAT(run(folder_, {"edit", file_, "--run", "1", "--hide"}).err, AllOf(named, HasSubstr("--format attnscope")));
-  const std::string copy = (folder_ / "copy.attnscope").string();
-  EXPECT_THAT(expect_exit(0, run(folder_, {"export", file_, "--format", "attnscope", "-o", copy})).err, named);
-  expect_exit(0, run(folder_, {"edit", copy, "--run", "1", "--hide"}));
-}
-
 TEST_F(HostileFile, log_of_another_file_is_named_and_not_read) {
   const std::string log = file_ + "-wal";
   const std::string other = (folder_ / "other.attnscope").string();

@@ -5,7 +5,7 @@
 /// Imports the text in its detected format, with the fields that tables of other programs lack.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;  // NOLINT(google-build-using-namespace): an entry point
-  const std::string text = as_utf8(std::string(campaign::text_of(data, size)));
+  const std::string text = std::string(campaign::text_of(data, size));
   const ImportFormat format = detect_import_format(text);
   ImportRequest request;
   campaign::import_and_check(text, format, request);

@@ -100,19 +100,6 @@ TEST_F(NewFiles, failed_creation_leaves_no_file) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST_F(NewFiles, blank_database_counts_as_new) {
-  {
-    SQLite::Database blank(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    blank.exec("PRAGMA journal_mode = WAL");  // a killed collector left this
-  }
-  ASSERT_GT(fs::file_size(file), 0U);
-  const FileError error = storage_error_of([&] { RunStore::open(file, Mode::read_only); });
-  EXPECT_EQ(error.kind(), Kind::not_a_database);
-  EXPECT_THAT(error.what(), HasSubstr("a.attnscope"));
-  write_run(file, {simple_record(100)});
-  EXPECT_THAT(lengths_in(file), ElementsAre(100));
-}
-
 TEST_F(NewFiles, an_empty_file_keeps_its_mode) {
   std::ofstream(file).flush();
   ::chmod(file.c_str(), 0600);
@@ -145,23 +132,6 @@ TEST_F(NewFiles, commit_writes_little_more_than_the_point) {
   EXPECT_LT((fs::file_size(log) - before) / points, 12U << 10U) << "36 KiB with SQLite's own size of a page";
 }
 
-TEST_F(Locks, waits_for_locks_of_other_programs) {
-  int asked = 0;
-  std::optional<SQLite::Transaction> transaction;
-  std::optional<SQLite::Database> other;
-  RunStore store = RunStore::open(file, Mode::collect, [&](int waited_ms) {
-    EXPECT_GE(waited_ms, 0);
-    if (++asked == 3) transaction.reset();  // the other program releases its lock
-    return true;
-  });
-  const std::int64_t run = store.begin_run(full_header());
-  other.emplace(file.string(), SQLite::OPEN_READWRITE);
-  transaction.emplace(*other, SQLite::TransactionBehavior::IMMEDIATE);
-  store.add_point(run, 0, simple_record(100));
-  EXPECT_EQ(asked, 3);
-  EXPECT_EQ(store.points().size(), 1U);
-}
-
 // Special files have size 0 like an empty file, which would be overwritten.
 TEST(Names, special_files_are_rejected_and_unchanged) {
   const TemporaryFolder folder;
@@ -183,24 +153,14 @@ TEST(Names, special_files_are_rejected_and_unchanged) {
 
 // A reader may never end; the data is committed before the checkpoint.
 TEST_F(Locks, does_not_wait_for_a_persistent_reader) {
-  int asked = 0;
-  RunStore store = RunStore::open(file, Mode::collect, [&](int) { return ++asked < 300; });
+  RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   SQLite::Database reader(file.string());
   const SQLite::Transaction transaction(reader);
   ASSERT_EQ(reader.execAndGet("SELECT count(*) FROM points").getInt(), 0);
   store.add_point(run, 0, full_record());
   store.finish_run(run, StoredRunState::complete);
-  EXPECT_EQ(asked, 0);
   EXPECT_EQ(RunStore::open(file, Mode::read_only).runs().at(0).state, StoredRunState::complete);
-}
-
-TEST_F(Locks, waiting_can_be_cancelled) {
-  RunStore store = RunStore::open(file, Mode::collect, [](int) { return false; });
-  const std::int64_t run = store.begin_run(full_header());
-  SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
-  const SQLite::Transaction transaction(other, SQLite::TransactionBehavior::IMMEDIATE);
-  EXPECT_EQ(storage_error_of([&] { store.add_point(run, 0, simple_record(100)); }).kind(), Kind::locked);
 }
 
 /// Writes `text` as an exported table.

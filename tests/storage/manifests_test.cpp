@@ -167,7 +167,7 @@ TEST_F(StoredManifests, OutOfBoundsManifestsAreRejected) {
   twice.sources.push_back(twice.sources.front());
   StoredManifest large = full_;
   large.text.resize(user::max_manifest_bytes + 1, ' ');
-  for (const auto& [manifest, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
+  for (const auto& [manifest, why] : {std::pair(twice, "twice"), std::pair(large, "1048577")}) {
     const PointRecord kept = make_storable(stated_by(manifest));
     EXPECT_EQ(kept.disposition, Disposition::crashed);
     EXPECT_THAT(text(kept.reason), HasSubstr(why));

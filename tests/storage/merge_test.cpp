@@ -380,14 +380,5 @@ TEST_F(Merge, existing_target_is_not_overwritten) {
   EXPECT_THAT(lengths_in(b), ElementsAre(128));
 }
 
-TEST_F(Merge, reports_objects_that_are_not_copied) {
-  const fs::path a = write("a.attnscope", run_header("plan", 1), {64});
-  alter(a, "CREATE TABLE notes (text)");
-  const MergeReport report = merge("all.attnscope", {a});
-  EXPECT_TRUE(report.whole());
-  ASSERT_THAT(report.not_copied, SizeIs(1));
-  EXPECT_THAT(text(report.not_copied[0]), HasWords("table notes"));
-}
-
 }  // namespace
 }  // namespace attnscope::testing

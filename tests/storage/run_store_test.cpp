@@ -351,8 +351,8 @@ TEST(RunStore, large_file_is_checked_again_after_a_change) {
   write_many(file, 5);
   {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-    database.exec("CREATE TABLE notes (text)");
-    database.exec("INSERT INTO notes VALUES (zeroblob(20000000))");
+    database.exec("INSERT INTO user_kernels VALUES (99, 'digest', 'mine', '{}', 0)");
+    database.exec("INSERT INTO user_kernel_sources VALUES (99, 'a.cu', 'digest', zeroblob(20000000))");
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   const auto open = [&] { return RunStore::open(file, Mode::read_only).runs().size(); };

@@ -62,8 +62,6 @@ const OptionField option_fields[] = {
     {ignore_option, message_of<texts::ignore_columns>, message_of<texts::ignore_example>, false},
     {QLatin1String("--kernel-name"), message_of<texts::kernel>, message_of<texts::all_launches>},
     {QLatin1String("--launches"), message_of<texts::launches>, message_of<texts::launches_example>},
-    {QLatin1String("--device"), message_of<texts::device>, message_of<texts::all_launches>},
-    {QLatin1String("--process"), message_of<texts::process>, message_of<texts::all_launches>},
     {QLatin1String("--repeats"), message_of<texts::repeats>, message_of<texts::repeats_example>},
 };
 
