@@ -18,7 +18,7 @@
 #include "messages/embedded.h"
 #include "messages/language.h"
 #include "profiler/measure/device.h"
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/runs/samples.h"
 #include "ui/runs/workspace.h"
 #include "ui/text/format.h"

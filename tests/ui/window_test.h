@@ -12,9 +12,9 @@
 #include <QTextBrowser>
 
 #include "tests/ui/fixtures.h"
-#include "ui/pages/explorer/bars.h"
-#include "ui/text/format.h"
+#include "ui/pages/explorer/cards.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 

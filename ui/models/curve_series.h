@@ -52,7 +52,6 @@ struct CurveSet : analysis::CurveSet {
 }
 /// Returns the legend name of an algorithm: "FA2", "Naive", "Split-KV"; unknown algorithms keep their name.
 [[nodiscard]] QString short_title(std::string_view algorithm);
-/// Returns the text of a facet's value; algorithms by their short title.
 [[nodiscard]] inline QString facet_value_text(const analysis::Facet& facet, const analysis::FacetValue& value) {
   return facet.key == "algorithm" ? short_title(value.text) : QString::fromStdString(analysis::localized_text(value));
 }

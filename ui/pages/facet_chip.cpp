@@ -2,14 +2,14 @@
 #include "ui/pages/facet_chip.h"
 
 #include <QActionGroup>
-#include <QApplication>
+#include <QDoubleSpinBox>
+#include <QJsonArray>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
-#include <algorithm>
+#include <QSignalBlocker>
 #include <map>
-#include <utility>
 
 #include "messages/page.h"
 #include "ui/plots/plot_parts.h"
@@ -322,15 +322,142 @@ void MultiChoiceChip::fill_menu() {
     entry->setChecked(item.on);
     entry->setToolTip(plain_tooltip(item.help));
     if (!fresh) continue;
-    connect(entry, &QAction::triggered, this, [this, i](bool on) {
-      const QString id = items_[i].id;
-      if (QApplication::keyboardModifiers().testFlag(Qt::ControlModifier)) {
-        emit isolate_requested(id);
-      } else {
-        emit item_toggled(id, on);
-      }
-    });
+    connect(entry, &QAction::triggered, this, [this, i](bool on) { emit item_toggled(items_[i].id, on); });
   }
+}
+
+IdChoice::IdChoice(std::function<void()> changed, QString first, std::function<bool(const QString&)> is_valid_id)
+    : changed_(std::move(changed)), is_valid_id_(std::move(is_valid_id)), id_(std::move(first)) {}
+
+void IdChoice::choose(const QString& id) {
+  if (is_valid_id_ && !is_valid_id_(id)) return;
+  set_id(id);
+  changed_();
+}
+
+void IdChoice::set_id(const QString& id) {
+  if (is_valid_id_ && !is_valid_id_(id)) return;
+  if (id_ != id) text_.clear();
+  id_ = id;
+  show();
+}
+
+void IdChoice::offer(std::vector<Option> options, int otherwise) {
+  options_ = std::move(options);
+  fallback_ = otherwise;
+  show();
+}
+
+void IdChoice::offer_available(std::vector<Option> options) {
+  from_data_ = true;
+  const auto chosen = std::ranges::find(options, id_, &Option::id);
+  if (chosen != options.end()) {
+    text_ = chosen->text;
+  } else if (!id_.isEmpty()) {
+    options.push_back({.text = text_.isEmpty() ? id_ : text_, .id = id_, .available = false});
+  }
+  offer(std::move(options));
+}
+
+const Option* IdChoice::shown() const {
+  const int at = shown_index();
+  return at < 0 ? nullptr : &options_[static_cast<std::size_t>(at)];
+}
+
+int IdChoice::shown_index() const {
+  const auto found = std::ranges::find(options_, id_, &Option::id);
+  if (found != options_.end()) return static_cast<int>(found - options_.begin());
+  return options_.empty() ? -1 : fallback_;
+}
+
+FacetChip* IdChoice::attach_editor(FacetChip* chip) {
+  chip_ = chip;
+  QObject::connect(chip, &FacetChip::picked, chip, [this](const QString& id) { choose(id); });
+  show();
+  return chip;
+}
+
+void IdChoice::show() const {
+  if (chip_ == nullptr) return;
+  chip_->show_options(options_, shown_index());
+  chip_->set_automatic(from_data_ && empty());
+}
+
+void Choices::add_value(const char* key, std::function<QJsonValue()> save,
+                        std::function<void(const QJsonValue&)> restore) {
+  add([key, save = std::move(save)](QJsonObject& state) { state[QLatin1String(key)] = save(); },
+      [key, restore = std::move(restore)](const QJsonObject& state) {
+        if (const QJsonValue saved = state[QLatin1String(key)]; !saved.isUndefined()) restore(saved);
+      });
+}
+
+void Choices::add(const char* key, IdChoice& choice) {
+  add_value(
+      key, [&choice] { return choice.id(); },
+      [&choice](const QJsonValue& saved) { choice.set_id(saved.toString(choice.id())); });
+}
+
+void Choices::add(const char* key, QString& word) {
+  add_value(
+      key, [&word] { return word; }, [&word](const QJsonValue& saved) { word = saved.toString(word); });
+}
+
+void Choices::add(const char* key, QAction& toggle) {
+  add_value(
+      key, [&toggle] { return toggle.isChecked(); },
+      [&toggle](const QJsonValue& saved) {
+        const QSignalBlocker quiet(toggle);
+        toggle.setChecked(saved.toBool(toggle.isChecked()));
+      });
+}
+
+void Choices::add(const char* key, QDoubleSpinBox& number) {
+  add_value(
+      key, [&number] { return number.value(); },
+      [&number](const QJsonValue& saved) {
+        const QSignalBlocker quiet(number);
+        number.setValue(saved.toDouble(number.value()));
+      });
+}
+
+void Choices::add(const char* key, std::set<QString>& words) {
+  add_value(
+      key, [&words] { return QJsonArray::fromStringList(QStringList(words.begin(), words.end())); },
+      [&words](const QJsonValue& saved) {
+        if (!saved.isArray()) return;
+        words.clear();
+        for (const auto& word : saved.toArray()) words.insert(word.toString());
+      });
+}
+
+QJsonObject Choices::state() const {
+  QJsonObject state;
+  for (const auto& [save, restore] : kept_) save(state);
+  return state;
+}
+
+void Choices::restore(const QJsonObject& state) const {
+  for (const auto& [save, take] : kept_) take(state);
+}
+
+QAction* Toggles::add(const QString& name, const Message& text, const Message& help, bool on) {
+  auto* action = new QAction(qtext(text), this);
+  action->setObjectName(name);
+  action->setCheckable(true);
+  action->setChecked(on);
+  action->setToolTip(plain_tooltip(qtext(help)));
+  all_ << action;
+  return action;
+}
+
+QJsonObject Toggles::state() const {
+  QJsonObject state;
+  for (const QAction* each : all_) state[each->objectName()] = each->isChecked();
+  return state;
+}
+
+void Toggles::restore(const QJsonObject& state) {
+  for (QAction* each : all_) each->setChecked(state[each->objectName()].toBool(each->isChecked()));
 }
 
 }  // namespace attnscope::ui

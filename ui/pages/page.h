@@ -1,26 +1,99 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Base class of the window's pages; page_list.cpp lists them.
+// Base class of the window's pages, the text that a page shows if it has no content, and the list of pages
+// (page_list.cpp).
 #pragma once
 
 #include <QBoxLayout>
+#include <QIcon>
 #include <QLabel>
 #include <QStackedLayout>
 #include <QTimer>
+#include <functional>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "ui/pages/choice.h"
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
+#include "profiler/points/point_table.h"
+#include "profiler/predict/published_errors.h"
+#include "ui/pages/facet_chip.h"
 #include "ui/plots/plot_export.h"
 #include "ui/process/background_task.h"
+#include "ui/runs/point_set.h"
 #include "ui/runs/workspace.h"
 #include "ui/text/values.h"
+#include "ui/widgets/elided_label.h"
 
 class QMenu;
 
 namespace attnscope::ui {
+
+struct EmptyStateText {
+  QString title;
+  QString text;  ///< Rich text.
+  /// Name of a recorded sample with suitable data (profiler/files/recorded_samples.h); empty: none.
+  std::string_view sample = {};
+  struct Action {
+    QString text;
+    std::function<void()> run;
+  };
+  std::vector<Action> nearest = {};    ///< Nearest combinations with points.
+  std::function<void()> collect = {};  ///< Fills the form for a collection; null: not offered.
+};
+
+/// Returns why no point is visible and what to do: all filtered out, no file open, file loading, sweep without points
+/// yet, no run selected, all points damaged.
+[[nodiscard]] EmptyStateText no_points_text(const Workspace& workspace);
+[[nodiscard]] bool has_active_run(const Workspace& workspace);
+
+class EmptyState : public QLabel {
+  Q_OBJECT
+ public:
+  /// Links in the text open the recorded sample or clear the filter of `workspace`.
+  EmptyState(QWidget* parent, Workspace& workspace);
+  void set_text(const EmptyStateText& words);
+  /// A long word is cut and does not widen the window.
+  [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
+  /// The text is centered vertically.
+  [[nodiscard]] bool hasHeightForWidth() const override { return false; }
+
+ private:
+  void follow_link(const QString& link);
+
+  Workspace& workspace_;
+  EmptyStateText shown_;
+};
+
+/// Returns the outcomes and one reason for each if no point of the table ran. Null if a point ran or the table is
+/// empty.
+[[nodiscard]] std::optional<EmptyStateText> none_ran_text(const analysis::PointTable& table);
+
+/// Group of simulated points with one published error.
+struct SimulatedGroup {
+  std::string algorithm;  ///< analysis::error_group()
+  Pass pass = Pass::fwd;
+  std::string gpu;        ///< "NVIDIA H200"
+  std::string l2_source;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.
+  const analysis::PublishedErrors* errors = nullptr;  ///< see analysis::validated_errors()
+
+  bool operator<(const SimulatedGroup& other) const {
+    return std::tie(algorithm, pass, gpu, l2_source) <
+           std::tie(other.algorithm, other.pass, other.gpu, other.l2_source);
+  }
+};
+[[nodiscard]] std::set<SimulatedGroup> simulated_groups(const PointSet& points, std::span<const Row> rows);
+
+/// Shows "FA2 DRAM ±0.4% (p95 1.4%), time ±5% (p95 17%)"; hidden if there are no groups.
+class ErrorNote : public ElidedLabel {
+  Q_OBJECT
+ public:
+  explicit ErrorNote(QWidget* parent = nullptr);
+  void show_errors(const std::set<SimulatedGroup>& parts);
+};
 
 class LegendPlot;
 class PlainTable;
@@ -40,7 +113,7 @@ class Page : public QWidget {
   [[nodiscard]] QString replacement_text() const;
   /// File name without extension, from the page's choices: "io-d128-causal-1x16".
   [[nodiscard]] virtual QString file_stem() const { return {}; }
-  /// Picture of the plot. Pre: has_plot().
+  /// Pre: has_plot().
   [[nodiscard]] virtual PlotPicture picture() const { return {}; }
   [[nodiscard]] virtual bool has_values() const { return first_visible_table() != nullptr; }
   /// Values that the page shows; default: those of its first visible table.
@@ -49,7 +122,6 @@ class Page : public QWidget {
   /// Choices of the user. restore() also works before points are loaded, and ignores unknown or missing keys.
   [[nodiscard]] QJsonObject state() const { return choices_.state(); }
   void restore(const QJsonObject& state);
-  /// Makes the current choices those of reset_view().
   void remember_defaults() { defaults_ = state(); }
   /// Makes all choices automatic or as remembered, shows all series, and resets the zoom.
   void reset_view();
@@ -59,7 +131,6 @@ class Page : public QWidget {
   virtual void show_progress(const QString& /*words*/, bool /*busy*/) {}
 
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
-  /// Prepares the page for a screenshot, e.g. selects a point.
   virtual void prepare_screenshot() {}
 
   void refresh_if_outdated();
@@ -81,19 +152,16 @@ class Page : public QWidget {
   /// the point's problem if it has the point. Does not emit point_selected().
   void mark(const ShownPoint& point, bool follow = true);
   [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
-  /// Returns whether the marked point is visible on the page.
   [[nodiscard]] bool is_mark_shown() const { return mark_shown_; }
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
-  /// Requests to explore this point, or to pin it.
   void explore_requested(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_requested(const attnscope::PointSpec& spec, const QString& gpu);
   /// Requests a tile map with this point; `point`: its id in `file`.
   void map_requested(const QString& file, qint64 point);
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
-  void update_finished();
   /// Requests a collection of these points: a preset, empty for any, and axes in `collect` syntax.
   void collect_requested(const QString& preset, const QStringList& axes);
   /// Requests to measure a GPU's ceilings, or to stop the measurement.
@@ -107,14 +175,11 @@ class Page : public QWidget {
   /// `simulated`: groups of simulated points in the content, for the error note.
   void show_content(const std::set<SimulatedGroup>& simulated = {});
   void show_text(const EmptyStateText& words);
-  /// Adds entries for the selection to the context menu.
   virtual void fill_menu(QMenu& /*menu*/) {}
   void contextMenuEvent(QContextMenuEvent* event) override;
   /// Choices to save and restore; the page must add each of its choices.
   [[nodiscard]] Choices& choices() { return choices_; }
-  /// Shows all choices after restore().
   virtual void show_choices() {}
-  /// Makes the choices that depend on the data automatic.
   virtual void reset_choices() {}
   /// Shows the problem of a point that was selected on another page, if the page has the point.
   virtual void follow(const ShownPoint& /*point*/) {}
@@ -126,13 +191,11 @@ class Page : public QWidget {
   /// Returns whether the old content may stay visible until the update is done: yes for a picture, no for an
   /// explanation of an empty page.
   [[nodiscard]] virtual bool can_stay_visible() const { return true; }
-  /// Marks the point again after the content changed.
   void restore_mark();
   /// Emits point_selected() for a point that the user selected on this page.
   void emit_selected(const attnscope::ui::ShownPoint& point);
   /// Marks the page as outdated. A visible page refreshes at once, a hidden one when shown.
   void mark_stale();
-  /// Refreshes the page whenever the visible points change.
   void follow_visible_points(Workspace& workspace);
 
   /// Shows an overlay while `work` takes long, and its error if it fails. `work` has to live as long as the page.
@@ -140,17 +203,14 @@ class Page : public QWidget {
   /// Makes wait_until_idle() wait for `work`, without an overlay.
   void wait_for(BackgroundWork& work) { awaited_work_.push_back(&work); }
   [[nodiscard]] bool is_waiting() const;
-  /// Shows the overlay if the update is pending or failed; hides it otherwise.
   void update_overlay();
 
  private:
   /// Returns whether the page is visible or has no window that could hide it.
   [[nodiscard]] bool is_on_screen() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
-  /// Starts the delay before the overlay is shown.
   void schedule_overlay();
   [[nodiscard]] bool is_busy() const { return std::ranges::any_of(watched_work_, &BackgroundWork::is_busy); }
-  /// First visible table with rows; null: none.
   [[nodiscard]] const PlainTable* first_visible_table() const;
   void update_mark();
 
@@ -174,10 +234,22 @@ class Page : public QWidget {
   QString failure_;  ///< Error of the last update; empty: none.
 };
 
+/// Label of plain text in several lines.
+[[nodiscard]] QLabel* wrapped_label(QWidget* parent);
+
 inline QString zoom_key() {
   return QStringLiteral("zoom");
 }
-/// Saves and restores the zoom of the plot with the page's choices.
 void register_zoom(Choices& choices, LegendPlot& plot);
+
+struct PageKind {
+  std::string_view id;  ///< Used by the command line, settings and icon names.
+  Message (*title)();   ///< Text of the tab and the menu entry.
+  Page* (*make)(Workspace& workspace, QWidget* parent);
+};
+
+/// Pages in tab order, one per line of the list.
+[[nodiscard]] std::span<const PageKind> page_kinds();
+[[nodiscard]] QIcon icon_of(const PageKind& kind);
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 
 #include <array>
 

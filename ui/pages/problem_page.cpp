@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/problem_page.h"
 
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 
 #include "messages/page.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/fields.h"
+#include "ui/models/curve_series.h"
 #include "ui/text/format.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/persistent_menu.h"
 
 namespace attnscope::ui {
+
 namespace {
 
 constexpr std::size_t offered_alternatives = 2;
-
-/// Returns whether both filters have the same facets and the same choices of the user.
-bool has_equal_choices(const ProblemFilter& a, const ProblemFilter& b) {
-  if (a.facets().size() != b.facets().size()) return false;
-  for (std::size_t f = 0; f < a.facets().size(); ++f) {
-    if (a.is_active(f) != b.is_active(f) || a.chosen(f) != b.chosen(f)) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -49,13 +46,12 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
   connect(reset, &QPushButton::clicked, this, &Page::reset_view);
   row->addWidget(reset, 0, Qt::AlignTop);
   column->addLayout(row);
-  choices().add([this](QJsonObject& state) { state[QStringLiteral("choices")] = facets_->state(); },
-                [this](const QJsonObject& state) {
-                  const QJsonValue chosen = state[QStringLiteral("choices")];
-                  if (!chosen.isObject()) return;
-                  facets_->restore(chosen.toObject());
-                  starting_ = true;
-                });
+  choices().add_value(
+      "choices", [this] { return facets_->state(); },
+      [this](const QJsonValue& saved) {
+        facets_->restore(saved.toObject());
+        starting_ = true;
+      });
   connect(facets_, &FacetBar::chosen, this, [this] {
     clear_followed();
     show_problem();
@@ -87,10 +83,11 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 
 void ProblemPage::search_points(const std::string& of, Find find, std::function<void()> show) {
   if (workspace_.is_gathering()) return cancel_search();  // points_changed() follows.
-  // While the first files load, the automatic choices are those of all points that are loaded.
-  if (starting_) filter_.reset_automatic();
-  FilteredPoints before = narrowed(workspace_.query());
-  before.points = workspace_.visible();
+  // While the first files load, the automatic choices are those of all points that are loaded. A new query gets new
+  // ones.
+  if (starting_ || shown_query_ != workspace_.query()) filter_.reset_automatic();
+  shown_query_ = workspace_.query();
+  FilteredPoints before{workspace_.visible(), candidates_, values_, filter_};
   const bool has_values = values_ != nullptr && values_->size() == filter_.facets().size();
   if (before.points != points_ || of != candidates_key_ || !has_values) {
     before.candidates = nullptr;
@@ -115,21 +112,12 @@ FilteredPoints ProblemPage::find_points(const SearchRequest& asked, const StaleC
   return now;
 }
 
-FilteredPoints ProblemPage::narrowed(const QString& query) const {
-  FilteredPoints now{points_, candidates_, values_, filter_, query};
-  // Automatic choices made for a half-typed query are dropped: each query starts from the choices without a query.
-  if (now.query != shown_query_ && unfiltered_ && has_equal_choices(*unfiltered_, filter_)) now.filter = *unfiltered_;
-  return now;
-}
-
 void ProblemPage::apply_search(FilteredPoints now) {
   points_ = std::move(now.points);
   candidates_key_.clear();
   candidates_ = std::move(now.candidates);
   values_ = std::move(now.values);
   filter_ = std::move(now.filter);
-  shown_query_ = std::move(now.query);
-  if (shown_query_.isEmpty()) unfiltered_ = filter_;
   facets_->refresh(*values_);
 }
 
@@ -283,6 +271,225 @@ bool ProblemPage::show_problem_of(const std::function<bool(const ShownPoint&)>& 
 bool ProblemPage::show_problem_of_run(const QString& file, std::int64_t run) {
   return show_problem_of(
       [&](const ShownPoint& point) { return point.run->summary.id == run && point.run->file == file; });
+}
+
+namespace {
+
+QString key_of(const analysis::Facet& facet) {
+  return QString::fromStdString(facet.key);
+}
+
+}  // namespace
+
+FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
+    : QWidget(parent),
+      filter_(filter),
+      flow_(new FlowLayout(this, 6)),
+      toggles_(new Toggles(this)),
+      more_(new FacetChip({}, qtext(msg::page::options_help{}), new PersistentMenu, this)) {
+  more_->setObjectName(QStringLiteral("plot-options"));
+  more_->setAccessibleName(qtext(msg::page::options{}));
+  more_->hide_label();
+  more_->set_texts({qtext(msg::page::options{})});
+  more_->show_text(qtext(msg::page::options{}));
+  more_->hide();
+  connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_options_menu);
+  flow_->addWidget(more_);
+  add_filter_chips();
+}
+
+void FacetBar::add_leading_chip(FacetChip* chip) {
+  flow_->insert_widget(static_cast<int>(leading_chips_.size()), chip);
+  leading_chips_.push_back(chip);
+}
+
+void FacetBar::add_filter_chips() {
+  for (std::size_t f = chips_.size(); f < filter_.facets().size(); ++f) {
+    const analysis::Facet& facet = *filter_.facets()[f];
+    auto* chip = new FacetChip(qtext(facet.label), qtext(facet.help), this);
+    flow_->insert_widget(static_cast<int>(leading_chips_.size() + f), chip);
+    chips_.push_back(chip);
+    connect(chip, &FacetChip::picked, this, [this, f](const QString& id) {
+      filter_.choose(f, id.toStdString());
+      emit chosen();
+    });
+  }
+}
+
+void FacetBar::schedule_fold() {
+  QCoreApplication::postEvent(this, new QEvent(QEvent::LayoutRequest));
+}
+
+bool FacetBar::event(QEvent* event) {
+  const bool done = QWidget::event(event);
+  if (event->type() == QEvent::LayoutRequest) fold();
+  return done;
+}
+
+void FacetBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  schedule_fold();
+}
+
+void FacetBar::fold() {
+  std::set<const QWidget*> folded(options_.begin(), options_.end());
+  const bool has_options = std::ranges::any_of(options_, &FacetChip::is_set_visible) ||
+                           std::ranges::any_of(toggles_->all(), &QAction::isVisible);
+  const auto offers = [&] { return has_options || folded.size() > options_.size(); };
+  const auto rows = [&] {
+    QList<int> widths;
+    for (int i = 0; i < flow_->count(); ++i) {
+      QWidget* widget = flow_->itemAt(i)->widget();
+      const auto* chip = qobject_cast<FacetChip*>(widget);
+      const bool there = widget == more_ ? offers() : chip->is_set_visible();
+      if (there && !folded.contains(widget)) widths << widget->sizeHint().width();
+    }
+    return flow_->rows_of(widths, width());
+  };
+  for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
+    for (auto chip = of->rbegin(); chip != of->rend() && rows() > 1; ++chip) {
+      if ((*chip)->is_set_visible()) folded.insert(*chip);
+    }
+  }
+  for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
+    for (FacetChip* chip : *of) chip->set_folded(folded.contains(chip));
+  }
+  more_->setVisible(offers());
+  for (int i = 1; i < flow_->count(); ++i) setTabOrder(flow_->itemAt(i - 1)->widget(), flow_->itemAt(i)->widget());
+}
+
+void FacetBar::fill_options_menu() {
+  // Submenus belong to the chips and switches to the bar, so clear() only removes their entries.
+  QMenu& menu = *more_->menu();
+  menu.clear();
+  menu.addActions(toggles_->all());
+  for (const std::vector<FacetChip*>* of : {&options_, &own_, &chips_}) {
+    menu.addSeparator();
+    for (FacetChip* chip : *of) {
+      if (!chip->is_folded() || !chip->is_set_visible()) continue;
+      QAction* entry = menu.addMenu(chip->menu());
+      entry->setText(chip->text());
+      entry->setEnabled(chip->isEnabled());
+    }
+  }
+}
+
+QJsonObject FacetBar::state() const {
+  QJsonObject state;
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const std::string& chosen = filter_.chosen(f);
+    if (!chosen.empty()) state[key_of(*filter_.facets()[f])] = QString::fromStdString(chosen);
+  }
+  return state;
+}
+
+void FacetBar::restore(const QJsonObject& state) {
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const QJsonValue value = state[key_of(*filter_.facets()[f])];
+    if (value.isString()) filter_.restore(f, value.toString().toStdString());
+  }
+}
+
+void FacetBar::keep_choices() {
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.is_active(f) || !filter_.state(f).has_value()) continue;
+    const std::string id = filter_.state(f).value().id();
+    filter_.choose(f, id);
+  }
+}
+
+void FacetBar::choose_problem(const analysis::PointTable& table, analysis::Row row) {
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.is_active(f)) continue;
+    const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
+    const std::string& id = column.values[column.codes[row]].id();
+    if (!filter_.state(f).has_value() || filter_.state(f).value().id() != id) filter_.choose(f, id);
+  }
+}
+
+QString FacetBar::text_of(const std::vector<std::pair<std::size_t, analysis::FacetValue>>& values) const {
+  QStringList words;
+  for (const auto& [f, value] : values) {
+    const analysis::Facet& facet = *filter_.facets()[f];
+    const QString text = facet_value_text(facet, value);
+    // A word needs no label.
+    const bool number = !text.isEmpty() && text.front().isDigit();
+    words << (number || facet.quiet ? lowercase_label(qtext(facet.label)) + QLatin1Char(' ') + text : text);
+  }
+  return words.join(QStringLiteral(", "));
+}
+
+QString FacetBar::text_of_choices() const {
+  std::vector<std::pair<std::size_t, analysis::FacetValue>> values;
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const ProblemFilter::State& state = filter_.state(f);
+    const analysis::Facet& facet = *filter_.facets()[f];
+    if (!state.has_value() || !chips_[f]->is_set_visible()) continue;
+    if (!facet.quiet || state.value().text != facet.usual) values.emplace_back(f, state.value());
+  }
+  return text_of(values);
+}
+
+FacetBar::Values FacetBar::values_of(const ProblemFilter& filter, const analysis::PointTable& table,
+                                     const std::vector<Row>& rows) {
+  Values values;
+  for (const analysis::FacetPtr& facet : filter.facets()) {
+    const analysis::CodeColumn& column = table.codes(*facet);
+    std::vector<bool> there(column.values.size());
+    for (const Row row : rows) there[column.codes[row]] = true;
+    std::vector<Option>& of_facet = values.emplace_back();
+    for (std::size_t code = 0; code < there.size(); ++code) {
+      const analysis::FacetValue& value = column.values[code];
+      if (!there[code]) continue;
+      of_facet.push_back({.text = facet_value_text(*facet, value),
+                          .id = QString::fromStdString(value.id()),
+                          .full = QString::fromStdString(value.full)});
+    }
+  }
+  return values;
+}
+
+FacetChip* FacetBar::add_chip(IdChoice& choice, const Message& label, const Message& help) {
+  return insert(choice.attach_editor(new FacetChip(qtext(label), qtext(help), this)));
+}
+
+FacetChip* FacetBar::add_switch(IdChoice& choice, const Message& label, const Message& help) {
+  return insert(choice.attach_editor(new SegmentedChip(qtext(label), qtext(help), this)));
+}
+
+FacetChip* FacetBar::insert(FacetChip* chip) {
+  flow_->insert_widget(flow_->indexOf(more_), chip);
+  own_.push_back(chip);
+  return chip;
+}
+
+FacetChip* FacetBar::add_option(IdChoice& choice, const Message& label, const Message& help) {
+  FacetChip* chip = choice.attach_editor(new FacetChip(qtext(label), qtext(help), this));
+  chip->set_folded(true);
+  options_.push_back(chip);
+  return chip;
+}
+
+void FacetBar::refresh(const Values& values) {
+  add_filter_chips();
+  for (std::size_t f = 0; f < chips_.size(); ++f) {
+    const ProblemFilter::State& state = filter_.state(f);
+    std::vector<Option> options = values[f];
+    const QString chosen = state.has_value() ? QString::fromStdString(state.value().id()) : QString();
+    if (state.has_value() && std::ranges::find(options, chosen, &Option::id) == options.end()) {
+      options.push_back({.text = facet_value_text(*filter_.facets()[f], state.value()), .id = chosen});
+    }
+    chips_[f]->setVisible(filter_.is_active(f) &&
+                          (options.size() > 1 || (options.size() == 1 && filter_.facets()[f]->always_shown)));
+    std::set<QString> available;
+    for (const analysis::FacetValue& value : state.options) available.insert(QString::fromStdString(value.id()));
+    for (Option& option : options) option.available = available.contains(option.id);
+    const auto current = std::ranges::find(options, chosen, &Option::id);
+    const int place = state.has_value() ? static_cast<int>(current - options.begin()) : -1;
+    chips_[f]->show_options(options, place);
+    chips_[f]->set_automatic(state.has_value() && filter_.chosen(f).empty());
+  }
+  schedule_fold();  // The options may change the chip's width.
 }
 
 }  // namespace attnscope::ui

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Base class of pages that show one problem at a time: a filter over the visible points.
+// Base class of pages that show one problem at a time: a filter over the visible points. Its facets are a row of chips;
+// those that do not fit move into a menu at the end. Layout depends on points and width only, so a choice never moves a
+// chip.
 #pragma once
 
+#include <QJsonObject>
 #include <QLabel>
+#include <QString>
+#include <QWidget>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,11 +18,85 @@
 
 #include "profiler/points/facets.h"
 #include "profiler/tilemap/tile_map.h"
-#include "ui/pages/facet_bar.h"
+#include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
+#include "ui/runs/point_set.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+
+class FlowLayout;
+
+class FacetBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FacetBar(ProblemFilter& filter, QWidget* parent = nullptr);
+
+  /// Values of each facet among the candidate rows.
+  using Values = std::vector<std::vector<Option>>;
+  /// Thread-safe.
+  [[nodiscard]] static Values values_of(const ProblemFilter& filter, const analysis::PointTable& table,
+                                        const std::vector<Row>& rows);
+  /// Shows the state of the filter. `values`: values among the candidate rows; all of them are offered.
+  void refresh(const Values& values);
+  void choose_problem(const analysis::PointTable& table, analysis::Row row);
+  /// Values in words: "d 128, N 4096, full, batch × heads 1 × 16".
+  [[nodiscard]] QString text_of(const std::vector<std::pair<std::size_t, analysis::FacetValue>>& values) const;
+  [[nodiscard]] QString text_of_choices() const;
+  /// Chips of the facets, in the order of the filter.
+  [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
+  void add_leading_chip(FacetChip* chip);
+  /// Adds a chip for a choice of the page, after those of the filter.
+  FacetChip* add_chip(IdChoice& choice, const Message& label, const Message& help);
+  /// Like add_chip(), with all options side by side; for two or three short ones.
+  FacetChip* add_switch(IdChoice& choice, const Message& label, const Message& help);
+  /// Adds the choice as a submenu of the plot options.
+  FacetChip* add_option(IdChoice& choice, const Message& label, const Message& help);
+  /// Switches for parts of the plot; first entries of the options menu.
+  [[nodiscard]] Toggles& toggles() { return *toggles_; }
+  /// Choices that the user made, by facet key.
+  [[nodiscard]] QJsonObject state() const;
+  void reset() { filter_.reset(); }
+  /// The caller has to update the filter afterwards.
+  void restore(const QJsonObject& state);
+  void keep_choices();
+
+ signals:
+  /// The user made a choice; the filter has it but is not updated yet.
+  void chosen();
+
+ protected:
+  bool event(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  /// Adds chips for new facets, after the other chips of the filter.
+  void add_filter_chips();
+  /// Deferred: folding during a show event would leave a chip both hidden and shown.
+  void schedule_fold();
+  void fold();
+  void fill_options_menu();
+
+  ProblemFilter& filter_;
+  FacetChip* insert(FacetChip* chip);
+
+  FlowLayout* flow_;
+  std::vector<FacetChip*> leading_chips_;
+  std::vector<FacetChip*> chips_;
+  std::vector<FacetChip*> own_;
+  std::vector<FacetChip*> options_;  ///< Always in the menu.
+  Toggles* toggles_;
+  /// Button of the options menu. Chips that do not fit become its submenus, starting with the filter's last facet.
+  FacetChip* more_;
+};
+
+/// Points, the rows that a page can show, and the filter applied to them. Can be built in any thread.
+struct FilteredPoints {
+  std::shared_ptr<const PointSet> points;
+  std::shared_ptr<const std::vector<Row>> candidates;
+  std::shared_ptr<const FacetBar::Values> values;  ///< Null: unknown.
+  ProblemFilter filter;
+};
 
 class ProblemPage : public Page {
   Q_OBJECT
@@ -50,7 +129,6 @@ class ProblemPage : public Page {
   void follow(const ShownPoint& point) override;
   /// Says below the content that a choice follows the selected point. `back` undoes it.
   void note_followed(const QString& change, std::function<void()> back);
-  /// Collection that makes the page's points.
   struct Collection {
     QString preset;
     /// Names of axes that the preset or the page sets.
@@ -61,7 +139,6 @@ class ProblemPage : public Page {
   }
   /// Returns the nearest combinations if the chosen one has no points but others do. `what`: "heatmap".
   [[nodiscard]] std::optional<EmptyStateText> absent_text(const Message& what);
-  /// The same for a choice of the page.
   [[nodiscard]] std::optional<EmptyStateText> absent_option_text(const Message& what, IdChoice& choice) const;
   /// Returns the visible rows that the page can show. Called in any thread.
   using Find = std::function<std::vector<Row>(const analysis::PointTable&)>;
@@ -72,8 +149,6 @@ class ProblemPage : public Page {
   /// Drops a pending search; its result would undo later choices.
   void cancel_search() { search_.discard(); }
   [[nodiscard]] bool is_searching() const { return search_.is_busy(); }
-  /// State to filter from: the current choices, with the points that match the query.
-  [[nodiscard]] FilteredPoints narrowed(const QString& query) const;
   void apply_search(FilteredPoints now);
   /// Drops the automatic choices of the filter and keeps those of the user. Call search_points() afterwards.
   void reset_automatic() { filter_.reset_automatic(); }
@@ -95,9 +170,8 @@ class ProblemPage : public Page {
 
   Workspace& workspace_;
   ProblemFilter filter_;
-  std::optional<ProblemFilter> unfiltered_;  ///< Choices made when no query was set.
-  QString shown_query_;                      ///< Query of the points that are shown.
-  std::shared_ptr<const PointSet> points_;   ///< All visible points; the filter's rows are those of the shown problem.
+  QString shown_query_;                     ///< Query of the last search.
+  std::shared_ptr<const PointSet> points_;  ///< All visible points; the filter's rows are those of the shown problem.
   std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
   std::string candidates_key_;                      ///< `of` of the search that found the candidates.
   std::shared_ptr<const FacetBar::Values> values_;  ///< Facet values of the candidates; null: not computed yet.

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/text/format.h"
 #include "ui/window/main_window.h"

@@ -25,7 +25,7 @@
 #include "messages/collect_panel.h"
 #include "messages/window.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"

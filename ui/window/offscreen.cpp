@@ -7,7 +7,7 @@
 #include <QImageWriter>
 
 #include "profiler/tilemap/plot_list.h"
-#include "ui/pages/curves/io_plot.h"
+#include "ui/pages/curves/io_curve_page.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/samples.h"

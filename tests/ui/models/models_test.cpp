@@ -13,7 +13,7 @@
 #include "profiler/plan/fields.h"
 #include "tests/kernels/modified_algorithm.h"
 #include "tests/ui/fixtures.h"
-#include "ui/models/points_table.h"
+#include "ui/models/result_model.h"
 #include "ui/models/runs_model.h"
 #include "ui/panels/point_summary.h"
 #include "ui/runs/point_set.h"

@@ -6,7 +6,7 @@
 #include "profiler/predict/published_errors.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
-#include "ui/pages/error_note.h"
+#include "ui/pages/page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

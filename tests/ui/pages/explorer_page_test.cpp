@@ -29,11 +29,9 @@
 #include "storage/run_store.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/explorer/bars.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measurement_card.h"
-#include "ui/pages/explorer/on_chip_map.h"
+#include "ui/pages/explorer/point_measurer.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

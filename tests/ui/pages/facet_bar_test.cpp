@@ -10,8 +10,8 @@
 #include "messages/field.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
-#include "ui/pages/facet_bar.h"
 #include "ui/pages/facet_chip.h"
+#include "ui/pages/problem_page.h"
 
 namespace attnscope::ui {
 namespace {

@@ -8,7 +8,7 @@
 #include "ui/pages/compare/compare_page.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/law/law_page.h"
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/pages/points/points_page.h"
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"

@@ -11,7 +11,7 @@
 #include "messages/field.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/models/shown_ceilings.h"
+#include "ui/pages/ceilings/ceilings_page.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/text/format.h"
 

@@ -10,9 +10,8 @@
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/pages/roofline/roofline_page.h"
-#include "ui/pages/roofline/roofline_plot.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/format.h"

@@ -18,7 +18,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measurement_card.h"
+#include "ui/pages/explorer/point_measurer.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/runs_panel.h"

@@ -26,7 +26,7 @@
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/choices.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/runs/samples.h"

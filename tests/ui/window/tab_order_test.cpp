@@ -26,7 +26,7 @@
 #include "messages/window.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/facet_chip.h"
-#include "ui/pages/page_list.h"
+#include "ui/pages/page.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
 #include "ui/text/format.h"

@@ -5,13 +5,27 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QTableView>
+#include <string>
 #include <vector>
 
+#include "kernels/model/ceilings.h"
 #include "ui/models/result_model.h"
-#include "ui/models/shown_ceilings.h"
 #include "ui/pages/page.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
+
+/// Ceilings of one device: one measured set, or the datasheet values of a device without one.
+struct ShownCeilings {
+  std::string device_name;
+  std::string device_uuid;
+  QString title;         ///< "NVIDIA H200 · 2026-11-21 04:12 · h200.attnscope"
+  bool measured = true;  ///< false: datasheet values
+  std::vector<Ceiling> ceilings;
+};
+/// Returns the sets of all open files, newest first, without duplicates, then the datasheets of devices that have runs
+/// but no set.
+[[nodiscard]] std::vector<ShownCeilings> ceilings_of(const Workspace& workspace);
 
 class CeilingsPage : public Page {
   Q_OBJECT
@@ -25,11 +39,9 @@ class CeilingsPage : public Page {
   /// Chooses the newest set of a device, by its UUID, also before the set is loaded.
   void choose(const QString& uuid);
   [[nodiscard]] QTableView* table() const { return table_; }
-  /// Sets to choose from, newest first.
   [[nodiscard]] const std::vector<ShownCeilings>& sets() const { return sets_; }
   /// Note above ceilings that were not measured; empty for measured ones.
   [[nodiscard]] QString note() const { return note_->isVisibleTo(this) ? note_->text() : QString(); }
-  /// Progress of the running measurement; empty: none.
   [[nodiscard]] QString progress() const { return progress_->isVisibleTo(this) ? progress_->text() : QString(); }
 
  protected:

@@ -27,9 +27,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int max_chip_value_width = 210;  ///< Maximum width in pixels of a side's name on its chip.
-constexpr int max_text_width = 300;
-constexpr int text_padding = 20;
-constexpr int heading_padding = 14;
+constexpr int max_column_width = 320;
+constexpr int measured_rows = 200;      ///< Rows that determine the widths of columns.
 constexpr double max_plot_share = 0.5;  ///< Share of the height below the head.
 
 }  // namespace
@@ -115,12 +114,9 @@ void ComparePage::register_choices() {
   choices().add("tiles", tiles_choice_);
   choices().add("margin", *margin_);
   choices().add("sorted_by", sorted_by_);
-  choices().add(
-      [this](QJsonObject& state) { state[QStringLiteral("descending")] = sort_order_ == Qt::DescendingOrder; },
-      [this](const QJsonObject& state) {
-        const bool descending = state[QStringLiteral("descending")].toBool(sort_order_ == Qt::DescendingOrder);
-        sort_order_ = descending ? Qt::DescendingOrder : Qt::AscendingOrder;
-      });
+  choices().add_value(
+      "descending", [this] { return sort_order_ == Qt::DescendingOrder; },
+      [this](const QJsonValue& saved) { sort_order_ = saved.toBool() ? Qt::DescendingOrder : Qt::AscendingOrder; });
 }
 
 void ComparePage::show_choices() {
@@ -171,6 +167,7 @@ QWidget* ComparePage::make_table_panel(QWidget* parent) {
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
+  table_->horizontalHeader()->setResizeContentsPrecision(measured_rows);
   column->addWidget(table_, 1);
   return panel;
 }
@@ -188,7 +185,7 @@ void ComparePage::add_connections() {
   connect(parts_, &QSplitter::splitterMoved, this, [this] { sized_by_user_ = true; });
   connect(show_all_, &QToolButton::clicked, this, [this] { set_filter({}); });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
-    if (const auto row = current_row()) select_point_of(*row, true);
+    if (const auto row = current_row()) select_point_of(*row);
   });
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
           [this](int section, Qt::SortOrder order) {
@@ -197,24 +194,12 @@ void ComparePage::add_connections() {
             sort_order_ = order;
             refresh();
           });
-  const auto add = [this](const QKeySequence& key, auto then) {
-    auto* shortcut = new QShortcut(key, table_, nullptr, nullptr, Qt::WidgetShortcut);
-    connect(shortcut, &QShortcut::activated, this, then);
-  };
-  add(Qt::Key_B, [this] {
-    if (const auto row = current_row()) select_point_of(*row, false);
-  });
-  add(Qt::Key_O, [this] {
-    if (const auto row = current_row()) select_point_of(*row, true);
-  });
   auto* all = new QShortcut(Qt::Key_Escape, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(all, &QShortcut::activated, this, [this] { set_filter({}); });
 }
 
 std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
-  return {{QStringLiteral("B"), qtext(msg::compare_page::key_base{})},
-          {QStringLiteral("O"), qtext(msg::compare_page::key_other{})},
-          {QStringLiteral("Ctrl+C"), qtext(msg::compare_page::key_copy{})},
+  return {{QStringLiteral("Ctrl+C"), qtext(msg::compare_page::key_copy{})},
           {QStringLiteral("Esc"), qtext(msg::compare_page::key_all{})}};
 }
 
@@ -368,17 +353,9 @@ void ComparePage::size_parts() {
 }
 
 void ComparePage::size_columns() {
-  const QFontMetrics metrics = table_->fontMetrics();
-  QFont bold = table_->font();
-  bold.setBold(true);
-  const QFontMetrics of_bold(bold);
+  table_->resizeColumnsToContents();
   for (int column = 0; column < model_->columnCount(); ++column) {
-    int width = metrics.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
-                heading_padding;
-    for (const TextSample& sample : found_->longest[static_cast<std::size_t>(column)]) {
-      width = std::max(width, (sample.bold ? of_bold : metrics).horizontalAdvance(sample.text) + text_padding);
-    }
-    table_->setColumnWidth(column, std::min(width, max_text_width));
+    table_->setColumnWidth(column, std::min(table_->columnWidth(column), max_column_width));
   }
 }
 
@@ -388,19 +365,16 @@ std::optional<int> ComparePage::current_row() const {
   return current.row();
 }
 
-void ComparePage::select_point_of(int row, bool of_other) {
-  if (const auto point = found_->table->point(line_of(row), of_other)) {
-    emit_selected(*point);
-  } else if (const auto partner = found_->table->point(line_of(row), !of_other)) {
-    emit_selected(*partner);
-  }
+void ComparePage::select_point_of(int row) {
+  auto point = found_->table->point(line_of(row), true);
+  if (!point) point = found_->table->point(line_of(row), false);
+  if (point) emit_selected(*point);
   restore_mark();  // Rings it in the plot.
 }
 
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   if (comparison() == nullptr || !replacement_text().isEmpty()) return false;
   const std::optional<Row> row = found_->set->points()->row_of(point);
-  plot_->show_interval(row ? found_->all->line_of(*row) : std::nullopt);
   const bool is_drawn = plot_->select(point);
   const std::optional<std::size_t> line = row ? found_->table->line_of(*row) : std::nullopt;
   if (!line) return is_drawn;
@@ -424,10 +398,6 @@ void ComparePage::fill_menu(QMenu& menu) {
     // The table may change while the menu is open.
     menu.addAction(of_other ? qtext(msg::compare_page::other_details{}) : qtext(msg::compare_page::base_details{}),
                    this, [this, point] { emit_selected(*point); });
-  }
-  for (const bool of_other : {false, true}) {
-    const std::optional<ShownPoint> point = found_->table->point(line_of(row), of_other);
-    if (!point) continue;
     menu.addAction(
         of_other ? qtext(msg::compare_page::pin_other{}) : qtext(msg::compare_page::pin_base{}), this,
         [this, point] { emit pin_requested(point->spec, QString::fromStdString(point->run->summary.device_name)); });
@@ -444,9 +414,7 @@ void ComparePage::fill_menu(QMenu& menu) {
 
 void ComparePage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
-  const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
-  if (!of_looks || table_ == nullptr || comparison() == nullptr || !replacement_text().isEmpty()) return;
-  size_columns();
+  if (event->type() == QEvent::FontChange && table_ != nullptr && comparison() != nullptr) size_columns();
 }
 
 }  // namespace attnscope::ui

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Compares candidates with a baseline: answer, numbers of verdicts, ratios as a strip chart, and a table of rows.
+// The chart has one row per algorithm and head dimension. The band is the margin; FASTER and SLOWER points have their
+// 95% interval as a bar.
 #pragma once
 
 #include <QDoubleSpinBox>
@@ -7,13 +9,46 @@
 #include <memory>
 #include <optional>
 
-#include "ui/pages/compare/comparison_summary.h"
-#include "ui/pages/compare/ratio_plot.h"
+#include "ui/pages/compare/comparison_set.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
+#include "ui/plots/point_plot.h"
 #include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
+
+class RatioPlot : public PointPlot {
+  Q_OBJECT
+ public:
+  explicit RatioPlot(QWidget* parent = nullptr);
+
+  /// `group`: label of the highlighted row; empty: none.
+  void set_comparison(std::shared_ptr<const ComparisonTable> shown, const QString& group);
+  /// Row labels from top to bottom: "FA2 d 64"; with the candidate's name if there are several.
+  [[nodiscard]] const QStringList& groups() const { return groups_; }
+
+  [[nodiscard]] QString group_at(const QPoint& position) const;
+
+ signals:
+  void group_clicked(const QString& label);
+
+ protected:
+  void draw_contents() override;
+  void click(const QMouseEvent& event) override;
+  [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
+
+ private:
+  void set_up_axes();
+  void draw_bands();
+  void draw_group(std::size_t row, std::vector<std::size_t> lines);
+  [[nodiscard]] style::PlotIdentity identity_of(const analysis::ComparedPair& pair) const;
+  [[nodiscard]] QColor color_of(const analysis::ComparedPair& pair) const;
+
+  std::shared_ptr<const ComparisonTable> shown_;
+  QStringList groups_;
+  QString highlighted_;
+  double end_ = 2;  ///< The ratios shown are within 1 / end_ and end_.
+};
 
 class ComparePage : public Page {
   Q_OBJECT
@@ -70,8 +105,8 @@ class ComparePage : public Page {
   void size_parts();
   void show_filter();
   [[nodiscard]] std::size_t line_of(int row) const { return static_cast<std::size_t>(model_->line_of(row)); }
-  void select_point_of(int row, bool of_other);
-  /// Selected row of the model, the current one first.
+  /// Selects the candidate of a row, or its baseline if it has none.
+  void select_point_of(int row);
   [[nodiscard]] std::optional<int> current_row() const;
 
   Workspace& workspace_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sides of a comparison, points of a baseline compared with those of candidates, and what the page shows of it.
-// Computed in any thread.
+// Sides of a comparison, points of a baseline compared with those of candidates, and what the page shows of it,
+// computed in any thread; and the head of the page: answer, numbers of verdicts that filter the table, and folded
+// details.
 #pragma once
 
+#include <QLabel>
 #include <QString>
+#include <QToolButton>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,10 +18,11 @@
 #include "profiler/compare/comparison_view.h"
 #include "profiler/points/facets.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/error_note.h"
+#include "ui/pages/page.h"
 #include "ui/process/background_task.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
 
@@ -30,7 +34,6 @@ struct SideAxis {
   std::vector<std::uint32_t> codes;  ///< Side of each row.
   std::vector<QString> values;       ///< Side name of each code.
 
-  /// Returns the side of that name; null: none.
   [[nodiscard]] std::optional<std::uint32_t> side_named(const QString& name) const;
 };
 /// Returns the axes with two or more sides: properties of runs (sides in order of start time), then device, algorithm,
@@ -57,7 +60,6 @@ struct ComparisonSet {
   [[nodiscard]] const SideAxis& axis() const { return asked.axis; }
   [[nodiscard]] QString base_name() const { return asked.axis.values[asked.base]; }
   [[nodiscard]] QString name_of(std::size_t side) const { return QString::fromStdString(view.sides[side]->name); }
-  /// Returns the candidate of that name; null: all candidates.
   [[nodiscard]] std::optional<std::size_t> side_named(const QString& name) const;
 };
 /// Takes long; thread-safe. Returns null if cancelled.
@@ -73,7 +75,6 @@ struct RowFilter {
   bool operator==(const RowFilter&) const = default;
 };
 
-/// Number of rows with a verdict, or without one.
 struct VerdictCount {
   QString key;  ///< "slower"; "not_compared".
   QString title;
@@ -150,10 +151,43 @@ struct CompareResult {
   std::shared_ptr<const ComparisonTable> all = {};    ///< All rows; of the plot.
   std::shared_ptr<const ComparisonTable> table = {};  ///< Filtered rows.
   std::vector<Row> rows = {};
-  std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
   std::set<SimulatedGroup> simulated = {};
 };
 [[nodiscard]] CompareResult compare(const CompareRequest& asked, const StaleCheck& outdated);
+
+class ComparisonSummary : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ComparisonSummary(QWidget* parent);
+
+  void set_result(const CompareResult& found);
+  [[nodiscard]] bool folded() const { return details_->isHidden(); }
+  [[nodiscard]] QString answer() const { return answer_->text(); }
+  [[nodiscard]] QString differences() const { return differences_->text(); }
+  [[nodiscard]] QString details() const { return details_->text(); }
+  [[nodiscard]] QToolButton* copy_button() const { return copy_; }
+
+ signals:
+  void verdict_clicked(const QString& key);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void style();
+  void fold();
+  void show_counts(const std::vector<VerdictCount>& counts, const QString& shown);
+
+  QLabel* answer_;
+  QWidget* counts_;
+  std::vector<QToolButton*> verdict_buttons_;
+  QLabel* detectable_;
+  QToolButton* copy_;
+  QToolButton* more_;
+  ElidedLabel* differences_;
+  QLabel* details_;
+  QString command_;
+};
 
 }  // namespace attnscope::ui

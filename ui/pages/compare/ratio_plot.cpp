@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/compare/ratio_plot.h"
+#include "ui/pages/compare/compare_page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,16 +35,9 @@ RatioPlot::RatioPlot(QWidget* parent) : PointPlot(parent) {
 
 void RatioPlot::set_comparison(std::shared_ptr<const ComparisonTable> shown, const QString& group) {
   if (shown == shown_ && group == highlighted_) return;
-  if (shown != shown_) interval_line_.reset();
   shown_ = std::move(shown);
   highlighted_ = group;
   redraw();
-}
-
-void RatioPlot::show_interval(std::optional<std::size_t> line) {
-  interval_line_ = line;
-  draw_interval();
-  replot(rpQueuedReplot);
 }
 
 QString RatioPlot::group_at(const QPoint& position) const {
@@ -59,11 +52,6 @@ void RatioPlot::click(const QMouseEvent& event) {
   if (const QString group = group_at(event.pos()); !group.isEmpty()) emit group_clicked(group);
 }
 
-void RatioPlot::mouseMoveEvent(QMouseEvent* event) {
-  PointPlot::mouseMoveEvent(event);
-  setCursor(group_at(event->pos()).isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
-}
-
 style::PlotIdentity RatioPlot::identity_of(const ComparedPair& pair) const {
   return style::identity_of(points_->table().algorithm(pair.other.front()));
 }
@@ -76,7 +64,6 @@ void RatioPlot::draw_contents() {
   const PlotColors colors = plot_colors(palette());
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, colors, font());
   groups_.clear();
-  interval_ = nullptr;
   points_ = shown_ ? shown_->set()->points() : nullptr;
   if (points_ == nullptr) return;
   std::vector<analysis::StripGroup> groups = shown_->groups();
@@ -88,7 +75,6 @@ void RatioPlot::draw_contents() {
   set_up_axes();
   draw_bands();
   for (std::size_t row = 0; row < groups.size(); ++row) draw_group(row, std::move(groups[row].lines));
-  draw_interval();
 }
 
 void RatioPlot::draw_bands() {
@@ -112,18 +98,6 @@ void RatioPlot::draw_bands() {
     corner->setTypeX(QCPItemPosition::ptAxisRectRatio);
   selected->topLeft->setCoords(0, row - 0.5);
   selected->bottomRight->setCoords(1, row + 0.5);
-}
-
-void RatioPlot::draw_interval() {
-  if (interval_ != nullptr) removeItem(interval_);
-  interval_ = nullptr;
-  const auto mark = std::ranges::find_if(marks_, [&](const Mark& each) { return each.point == interval_line_; });
-  if (mark == marks_.end()) return;
-  const ComparedPair& pair = *shown_->pair(mark->point);
-  interval_ = new QCPItemLine(this);
-  interval_->setPen(QPen(color_of(pair), interval_width));
-  interval_->start->setCoords(pair.verdict.time.interval.low, mark->y);
-  interval_->end->setCoords(pair.verdict.time.interval.high, mark->y);
 }
 
 void RatioPlot::set_up_axes() {

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draws the curves of one panel: lines, marks, error bars, L2 bands and crosses of failed points.
+// Draws the curves of one panel: lines, marks, error bars, L2 bands and crosses of failed points; and the
+// legend with the values at one N.
 #pragma once
 
 #include <qcustomplot.h>
+
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "ui/models/curve_series.h"
+#include "ui/plots/hover_overlay.h"
+#include "ui/plots/legend_plot.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 
@@ -23,7 +29,6 @@ struct CurvePanel {
   const CurveSet& set;
   std::size_t place;  ///< Index in CurveSet::panels.
 };
-/// Returns whether a curve, failed point or band is drawn in the panel.
 template <class Item>
 [[nodiscard]] bool is_in_panel(const Item& item, std::size_t panel) {
   return std::ranges::find(item.panels, panel) != item.panels.end();
@@ -61,9 +66,43 @@ void add_boundary_bars(const CurvePanel& panel, const QCPRange& n);
 
 /// Draws the ratios of the panel's curves, or of all curves, on a linear axis.
 void draw_ratios(const CurvePanel& panel, const std::vector<analysis::RatioCurve>& ratios, bool all);
-/// Draws the margin within which ratios count as equal.
 void draw_margin(const CurvePanel& panel);
 /// Measured over modeled values of the measured curves that have any.
 [[nodiscard]] std::vector<analysis::RatioCurve> residual_curves(const CurveSet& set);
+
+class CurveLegend {
+ public:
+  /// `set` has to outlive the legend, unchanged.
+  explicit CurveLegend(const CurveSet& set);
+
+  /// N of all points, ascending.
+  [[nodiscard]] const std::vector<double>& positions() const { return positions_; }
+  /// Last N at which all series have a value, else the last N.
+  [[nodiscard]] std::optional<double> last_common() const;
+  /// `panel`: panel of ratio and slope, and of the values if there are more panels than columns.
+  [[nodiscard]] LegendContent at(double n, std::size_t panel, const PlotColors& colors) const;
+
+ private:
+  struct Series {
+    QString key;
+    const Curve* first;
+    std::vector<const Curve*> curves;  ///< One per panel; null: none.
+  };
+  [[nodiscard]] QString title_of(const Series& series) const;
+  [[nodiscard]] std::vector<std::size_t> value_panels(std::size_t panel) const;
+  [[nodiscard]] QString value_text(const Series& series, std::size_t panel, double n) const;
+  [[nodiscard]] QStringList cells_of(const Series& series, double n, std::size_t panel) const;
+  [[nodiscard]] QStringList column_titles(std::size_t panel) const;
+  [[nodiscard]] QStringList notes() const;
+
+  const CurveSet* set_;
+  std::vector<Series> series_;
+  std::vector<double> positions_;
+  bool ratios_ = false;  ///< A point has a ratio to the model.
+};
+
+[[nodiscard]] HoverContent describe_point(const CurveSet& set, const Curve& curve, const CurvePoint& point,
+                                          const PlotColors& colors);
+[[nodiscard]] HoverContent describe_failure(const CurveSet& set, const FailedPoint& point);
 
 }  // namespace attnscope::ui

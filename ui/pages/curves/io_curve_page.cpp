@@ -111,7 +111,6 @@ void IoCurvePage::add_choices() {
   algorithms_ =
       new MultiChoiceChip(qtext(msg::curve_page::algorithms{}), qtext(msg::curve_page::algorithms_help{}), this);
   connect(algorithms_, &MultiChoiceChip::item_toggled, this, &IoCurvePage::show_algorithm);
-  connect(algorithms_, &MultiChoiceChip::isolate_requested, this, &IoCurvePage::isolate);
   facets().add_leading_chip(algorithms_);
   facets().add_chip(plotted_quantity_, msg::curve_page::plot{}, msg::curve_page::plot_help{})->hide_label();
   level_chip_ = facets().add_switch(level_, msg::curve_page::level{}, msg::curve_page::level_help{});
@@ -409,16 +408,6 @@ void IoCurvePage::show_algorithm(const QString& name, bool on) {
     hidden_.erase(name);
   } else {
     hidden_.insert(name);
-  }
-  refresh(true);
-}
-
-void IoCurvePage::isolate(const QString& name) {
-  const bool alone = std::ranges::all_of(
-      offered_algorithms_, [&](const MultiChoiceChip::Item& each) { return each.id == name || !each.on; });
-  hidden_.clear();
-  for (const MultiChoiceChip::Item& each : offered_algorithms_) {
-    if (!alone && each.id != name) hidden_.insert(each.id);
   }
   refresh(true);
 }

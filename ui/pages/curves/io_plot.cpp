@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/curves/io_plot.h"
+#include "ui/pages/curves/io_curve_page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,7 @@
 #include "profiler/curves/curve_panels.h"
 #include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/pages/curves/curve_graphs.h"
 #include "ui/plots/axis_tickers.h"
-#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

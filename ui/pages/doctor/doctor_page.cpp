@@ -20,10 +20,8 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr qsizetype max_checks = 100;
 constexpr qsizetype max_label_length = 4000;  ///< In characters. Laying out a longer label would block the window.
 
-/// Symbol that makes the state readable without color.
 QString state_of(const CheckRow& check) {
   return check.ok ? QStringLiteral("✓ ") + qtext(msg::doctor_page::ok{})
                   : QStringLiteral("✕ ") + qtext(msg::doctor_page::problem{});
@@ -31,9 +29,9 @@ QString state_of(const CheckRow& check) {
 
 QString words_of(const CheckRow& check) {
   const bool named = check.detail.startsWith(check.name);  // "NVRTC 13.0 (...)"
-  QString words = named ? check.detail : check.name + QStringLiteral(": ") + check.detail;
-  if (check.fix.isEmpty()) return words;
-  return words + QLatin1Char('\n') + qtext(msg::doctor_page::fix{.fix = check.fix.toStdString()});
+  const QString words = named ? check.detail : check.name + QStringLiteral(": ") + check.detail;
+  return check.fix.isEmpty() ? words
+                             : words + QLatin1Char('\n') + qtext(msg::doctor_page::fix{.fix = check.fix.toStdString()});
 }
 
 QString program_missing_text() {
@@ -41,13 +39,6 @@ QString program_missing_text() {
       "Program “attnscope” not found in this program's folder or in PATH (install it, or set ATTNSCOPE_COLLECTOR, then "
       "press “{}”).",
       text(msg::doctor_page::check_again{}));
-}
-
-QLabel* wrapped_label(QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  return label;
 }
 
 }  // namespace
@@ -175,7 +166,7 @@ void DoctorPage::run_checks() {
 
 void DoctorPage::read(const QJsonObject& answer, const QString& why) {
   const QJsonArray rows = answer[QLatin1String("rows")].toArray();
-  if (!why.isEmpty() || rows.isEmpty() || rows.size() > max_checks) {
+  if (!why.isEmpty() || rows.isEmpty()) {
     show_checks({}, qtext("`attnscope doctor` did not answer: {}", why.left(max_label_length).toStdString()));
     return;
   }

@@ -16,7 +16,6 @@
 
 namespace attnscope::ui {
 
-/// A row of `attnscope doctor --json`.
 struct CheckRow {
   QString name;  ///< "driver"
   bool ok = false;
@@ -31,11 +30,9 @@ class DoctorPage : public Page {
 
   [[nodiscard]] QWidget* view() override { return again_; }
   void show_progress(const QString& words, bool busy) override;
-  /// Waits until `attnscope doctor` has finished.
   void prepare_screenshot() override { program_.finish(); }
 
   [[nodiscard]] const std::vector<CheckRow>& checks() const { return checks_; }
-  /// Text that "Copy all" copies.
   [[nodiscard]] QString as_text() const;
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString progress() const { return progress_->text(); }
@@ -58,7 +55,6 @@ class DoctorPage : public Page {
   /// Enables the measurements that can start; sets the reason for others as tooltip.
   void update_measure_buttons();
   void measure();
-  /// GPU to measure; null: none.
   [[nodiscard]] const ListedDevice* device() const;
 
   JsonProgram program_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/explorer/choice_editors.h"
+#include "ui/pages/explorer/explorer_page.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QSignalBlocker>
@@ -71,13 +70,6 @@ std::vector<int> declared_stops(const Field& field, const Facts& facts) {
 
 }  // namespace
 
-template <class Wanted>
-void ChoiceEditors::add_fields(const Wanted& wanted) {
-  for (const Field& field : point_fields()) {
-    if (wanted(field)) add_field(field);
-  }
-}
-
 ChoiceEditors::ChoiceEditors(QWidget* parent) : QWidget(parent) {
   build_groups();
   // In the order of the tab key.
@@ -88,12 +80,16 @@ ChoiceEditors::ChoiceEditors(QWidget* parent) : QWidget(parent) {
   std::ranges::stable_sort(first, std::ranges::greater(), &Field::nesting);
   for (const Field* field : first) add_field(*field);
   folded_ = true;
-  add_fields([](const Field& field) { return field.role != FieldRole::algorithm && field.role != FieldRole::tile; });
+  for (const Field& field : point_fields()) {
+    if (field.role != FieldRole::algorithm && field.role != FieldRole::tile) add_field(field);
+  }
   add_what_if();
   add_more(QStringLiteral("more-problem"), msg::explorer_page::more_problem{});
   group_ = Group::tile;
   folded_ = false;
-  add_fields([](const Field& field) { return field.role == FieldRole::tile; });
+  for (const Field& field : point_fields()) {
+    if (field.role == FieldRole::tile) add_field(field);
+  }
   folded_ = true;
   for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
   add_m();
@@ -273,16 +269,11 @@ void ChoiceEditors::add_field(const Field& field) {
       break;
     }
   }
-  if (field.follows.empty()) {
-    static const ExplorerChoices defaults = default_choices();
-    rows_[name].is_changed = [field](const ExplorerChoices& choices) {
-      return field.get(choices.point.spec) != field.get(defaults.point.spec);
-    };
-  } else {
-    rows_[name].is_changed = [field, leader = find_field(field.follows)](const ExplorerChoices& choices) {
-      return field.get(choices.point.spec) != leader->get(choices.point.spec);
-    };
-  }
+  rows_[name].is_changed = [field, leader = find_field(field.follows)](const ExplorerChoices& choices) {
+    static const PointSpec defaults = default_choices().point.spec;
+    const PointSpec& spec = choices.point.spec;
+    return field.get(spec) != (leader == nullptr ? field.get(defaults) : leader->get(spec));
+  };
 }
 
 void ChoiceEditors::add_integer_editor(const Field& field) {

@@ -16,7 +16,7 @@
 #include "profiler/predict/published_errors.h"
 #include "profiler/predict/tile_rule.h"
 #include "storage/run_store.h"
-#include "ui/pages/explorer/bars.h"
+#include "ui/pages/explorer/cards.h"
 #include "ui/runs/point_record_reader.h"
 #include "ui/runs/workspace.h"
 
@@ -49,7 +49,6 @@ struct ExplorerChoices {
 /// Limits of the device times its what-if factors; the first listed GPU if the name is unknown.
 [[nodiscard]] DeviceLimits limits_of(const ExplorerChoices& choices);
 
-/// Fields and knobs by name, each as text.
 [[nodiscard]] QJsonObject to_json(const ExplorerChoices& choices);
 /// Ignores unknown entries and invalid values.
 void apply_json(const QJsonObject& json, ExplorerChoices& choices);
@@ -68,7 +67,6 @@ struct ExplorerResult {
 };
 [[nodiscard]] ExplorerResult compute_result(ExplorerChoices choices);
 
-/// A factor of WhatIf, and its name in choose().
 struct WhatIfFactor {
   std::string_view name;
   double WhatIf::*factor;
@@ -105,11 +103,9 @@ struct WhatIfFactor {
                                              const std::string& kernel, const DeviceLimits& limits);
 /// Bytes of each matrix, stored ones paler; none for an infeasible configuration.
 [[nodiscard]] std::vector<BarLine> operand_bars(const analysis::Exploration& exploration);
-/// Explains the time shares and the source of the rates.
 [[nodiscard]] QString rates_note(const ExplorerResult& explored);
 /// Published errors of predicted times of such points; null: none.
 [[nodiscard]] const analysis::ErrorRow* published_errors(const ExplorerResult& explored);
-/// The same as a sentence.
 [[nodiscard]] QString prediction_text(const ExplorerResult& explored);
 
 }  // namespace attnscope::ui

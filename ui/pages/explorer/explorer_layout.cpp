@@ -7,14 +7,11 @@
 #include "messages/explorer_page.h"
 #include "messages/field.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measurement_card.h"
-#include "ui/pages/explorer/on_chip_map.h"
+#include "ui/pages/explorer/point_measurer.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
-#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 

@@ -10,18 +10,16 @@
 
 #include "kernels/tile_table.h"
 #include "messages/explorer_page.h"
+#include "messages/prediction.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/predict/explored_tables.h"
 #include "profiler/predict/unit_utilization.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/explorer/choice_editors.h"
-#include "ui/pages/explorer/measurement_card.h"
-#include "ui/pages/explorer/on_chip_map.h"
+#include "ui/pages/explorer/point_measurer.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-/// Undo command from one state to another; changes of one slider drag are merged.
 class ExplorerPage::Change : public QUndoCommand {
  public:
   Change(ExplorerPage& page, State before, State after, const QString& words, QString what, int gesture)

@@ -3,24 +3,99 @@
 #pragma once
 
 #include <QComboBox>
+#include <QJsonObject>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QToolButton>
 #include <QUndoStack>
+#include <QWidget>
+#include <array>
+#include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
+#include "profiler/plan/fields.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choices.h"
 #include "ui/pages/page.h"
 #include "ui/panels/point_summary.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/number_editor.h"
+
+class QComboBox;
 
 namespace attnscope::ui {
 
-class ChoiceEditors;
+class ChoiceEditors : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ChoiceEditors(QWidget* parent = nullptr);
+
+  /// Shows these choices; hides knobs that the algorithm does not declare.
+  void show_choices(const ExplorerChoices& choices);
+  /// Note of the tile rule below the editor of M; empty: none.
+  void show_rule_text(const QString& words);
+  void show_error(const QString& name, const QString& why);
+  /// Groups whose rarely used editors are shown: {"problem": true, "tile": false}.
+  [[nodiscard]] QJsonObject shown_groups() const;
+  void show_groups(const QJsonObject& shown);
+
+ signals:
+  /// Arguments as for choose(). `gesture`: equal for all edits of one slider drag.
+  void edited(const QString& name, const QString& text, int gesture);
+
+ private:
+  enum class Group { problem, tile };
+  struct Row {
+    QWidget* cell = nullptr;  ///< label, widgets and error
+    QLabel* label = nullptr;
+    std::vector<QWidget*> widgets;
+    QLabel* error = nullptr;
+    std::function<void(const ExplorerChoices&)> show;
+    std::function<bool(const ExplorerChoices&)> is_changed = nullptr;  ///< from the default; null: never
+    Group group = Group::problem;
+    bool folded = false;     ///< Shown only with More.
+    bool applicable = true;  ///< to the algorithm
+  };
+  /// Editors of a group in wrapped lines, those that are used rarely only with More.
+  struct GroupBox {
+    FlowLayout* flow = nullptr;
+    QToolButton* more = nullptr;
+  };
+
+  void build_groups();
+  void add_more(const QString& name, const Message& accessible_name);
+  [[nodiscard]] GroupBox& box_of(Group group) { return boxes_[static_cast<std::size_t>(group)]; }
+  /// Shows the editors that apply, and counts the folded ones that differ from their defaults.
+  void show_rows(const ExplorerChoices* choices);
+  void add_field(const Field& field);
+  void add_integer_editor(const Field& field);
+  void add_double_editor(const Field& field);
+  /// Adds an editor of an amount of shared memory in KiB.
+  NumberEditor* add_capacity(const QString& name, const Message& label, const Message& help);
+  void add_m();
+  void add_padding();
+  void add_what_if();
+  Row& add_row(const QString& name, const QString& label, const QString& help, std::vector<QWidget*> widgets);
+  NumberEditor* add_number(const QString& name, const QString& label, const QString& help, int least, int most,
+                           int step, std::vector<int> stops, int factor = 1);
+  /// Adds a combo box; `free`: other values may be typed.
+  QComboBox* add_combo_box(const QString& name, const QString& label, const QString& help, const QStringList& words,
+                           bool free);
+  void emit_edited(const QString& name, const QString& text, bool sliding);
+
+  std::array<GroupBox, 2> boxes_;
+  Group group_ = Group::problem;  ///< Group of the rows that are being added.
+  bool folded_ = false;           ///< Whether the rows that are being added are folded.
+  std::map<QString, Row> rows_;
+  QLabel* rule_label_ = nullptr;
+  int gesture_ = 0;
+};
+
 class ResultModel;
 class MeasurementCard;
-class OnChipMap;
 
 class ExplorerPage : public Page {
   Q_OBJECT
@@ -50,9 +125,7 @@ class ExplorerPage : public Page {
   [[nodiscard]] const State& chosen_state() const { return chosen_; }
   /// Null until the first result (block masks take longer).
   [[nodiscard]] const ExplorerResult* shown() const { return shown_.get(); }
-  /// Returns whether the results are older than the choices.
   [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.is_busy(); }
-  /// The pinned configuration as measured, of this session or an open file; nullopt: none.
   [[nodiscard]] std::optional<PinnedPoint> pinned_point();
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
   [[nodiscard]] BarList* time_bars() const { return time_bars_; }
@@ -63,7 +136,6 @@ class ExplorerPage : public Page {
   /// Chooses the GPU of a file (profiler/files/gpu_file.h). Returns a one-line error; empty on success.
   [[nodiscard]] QString open_gpu(const QString& file);
 
-  /// Arguments as for ChoiceEditors::edited().
   void edit(const QString& name, const QString& text, int gesture = -1);
   void pin();
 
@@ -79,10 +151,8 @@ class ExplorerPage : public Page {
   void register_choices();
   void build_bar();
   void update_device_list();
-  /// Fills the list, including user-defined kernels of open files.
   void update_algorithm_list();
   void build_editors();
-  /// Adds the line of the verdict, with the buttons of feasible tiles.
   void build_verdict();
   void build_cards();
   void choose_gpu_file();
@@ -91,7 +161,6 @@ class ExplorerPage : public Page {
   /// Takes the values of the point that a known kernel supports. Returns false, and keeps the chosen GPU, if the GPU is
   /// unknown.
   bool apply_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
-  /// Measures the choices, by a function of the card.
   void measure(void (MeasurementCard::*how)());
   /// Sets the tile and its knobs instead of the rule's.
   void use_config(const Config& config, const QString& words);
@@ -113,7 +182,6 @@ class ExplorerPage : public Page {
   void show_kernel();
   /// Shows the prediction and its error above the bars, and the rest behind the (i) button.
   void show_time_title(const QString& note);
-  /// Updates the parts that depend on measurements.
   void show_recorded();
   /// Returns the measurement of exactly this configuration: of this session, else of an open file; null: none.
   [[nodiscard]] std::shared_ptr<const PointRecord> measured(const ExplorerChoices& choices);

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "ui/models/points_table.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/page.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/plain_table.h"
@@ -48,7 +48,6 @@ class PointsPage : public Page {
   void add_table();
   void register_order();
   void sort_by(int column, Qt::SortOrder order);
-  /// Updates from the visible points, in the chosen order.
   void refresh();
   void apply_result(FindResult found);
   void hide_columns();

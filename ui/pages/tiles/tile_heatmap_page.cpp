@@ -15,7 +15,7 @@
 #include "profiler/tilemap/plot_list.h"
 #include "profiler/tilemap/tile_map.h"
 #include "ui/models/curve_series.h"
-#include "ui/pages/empty_state.h"
+#include "ui/pages/page.h"
 #include "ui/panels/point_summary.h"
 #include "ui/plots/heatmap_text.h"
 #include "ui/text/qtext.h"
@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::size_t sampled_rows = 64;  ///< Number of points inspected to find the available counters.
 
-/// Filter without choices; the page sets its axes.
 ProblemFilter make_map_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
   ProblemFilter filter(analysis::all_map_facets(), analysis::combined_facet(tiles.x, tiles.y));

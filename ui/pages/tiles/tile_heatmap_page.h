@@ -47,7 +47,6 @@ class TileHeatmapPage : public ProblemPage {
   void apply_axes();
   [[nodiscard]] bool is_over_tiles() const;
   void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
-  /// Rebuilds the map from the visible points and the choices; ends in show_map().
   void refresh();
   void show_map();
   [[nodiscard]] EmptyStateText no_plot_text();
