@@ -66,8 +66,7 @@ class Page {
                "<button id=\"big\">{}</button></div></header>\n<main>\n<div id=\"lesson\"><figure id=\"drawing\">"
                "<div id=\"stage\"></div><div id=\"asked\">{}</div><div id=\"controls\"></div>"
                "<div id=\"foot\"><figcaption id=\"caption\"></figcaption></div></figure>\n<div "
-               "id=\"steps\">{}</div></div>\n{}</main>\n<aside id=\"notes\" hidden></aside><aside id=\"keys\" "
-               "hidden></aside>\n"
+               "id=\"steps\">{}</div></div>\n{}</main>\n<aside id=\"notes\" hidden></aside>\n"
                "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}{}{}<script>{}</script>\n</body></html>\n",
                markup(start_), markup(options_.theme), label("lesson"), nav_, other_languages(), label("dark"),
                label("big_type"), asked_, steps, sections_, footer(), label("no_script"),
@@ -115,8 +114,7 @@ class Page {
     begin(screen.id, screen.title);
     const MarkRenderer plain = plain_renderer(texts_, evidence_);
     if (!screen.say.empty()) {
-      notes_[screen.id] = {line_html(screen.say, plain), line_html(screen.ask, plain), line_html(screen.answer, plain),
-                           fmt::format("{} {}", screen.minutes, label("minutes"))};
+      notes_[screen.id] = {line_html(screen.say, plain), line_html(screen.ask, plain), line_html(screen.answer, plain)};
     }
     std::string state = "none";
     std::string title = fmt::format("<h2>{}</h2>\n", markup(screen.title));
@@ -144,9 +142,9 @@ class Page {
       choices += fmt::format(
           "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
           "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"vote-count\" "
-          "aria-label=\"{}\" placeholder=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
+          "aria-label=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
           choice.right ? 1 : 0, markup(id), letter, letter, line_html(choice.text, line_), label("hands"),
-          label("hands_short"), line_html(choice.why, line_));
+          line_html(choice.why, line_));
       ++letter;
     }
     const std::string hint = step.hint.empty() ? std::string()
@@ -193,7 +191,7 @@ class Page {
   std::string nav_;
   std::string sections_;
   std::string asked_;                                ///< questions, which the drawing shows
-  nlohmann::json notes_ = nlohmann::json::object();  ///< HTML of [say, ask, answer, minutes] by screen
+  nlohmann::json notes_ = nlohmann::json::object();  ///< HTML of [say, ask, answer] by screen
   int number_ = 0;
 };
 

@@ -76,7 +76,6 @@ const play = (name, high, perSecond) => {
     params[name] = Math.min(high, params[name] + (now - last) / 1000 * perSecond);
     last = now;
     redraw();
-    syncs.forEach(sync => sync());
     if (params[name] >= high) { stopPlaying(); return; }
     playing = requestAnimationFrame(tick);
   };

@@ -40,7 +40,7 @@ states.roofline = {keys: rooflineLanes.map(lane => `n_${lane.name}`), draw: roof
 // Screen 8.
 const decoding = scene.decode.lengths || [];
 params.cache = decoding.length ? decoding[decoding.length - 1].n : 0;
-params.split = 0;
+params.splits = 1;
 const decodePoint = () => decoding.find(each => each.n === params.cache) || decoding[decoding.length - 1];
 const decodeNames = ['fa2', 'splitkv', 'torch-flash', 'torch-cudnn'];
 const smGrid = (view, busy, {x, y, w, h}) => {
@@ -60,7 +60,7 @@ const cacheItems = (view, blocks, {x, y, w}, parts) => {
 const decodeItems = kind => view => {
   const {w, h, pad, text} = view, point = decodePoint();
   if (!point?.of.fa2) return [T('none', pad, h / 2, tr('no_data'), text)];
-  const of = point.of, full = of.splitkv?.blocks || of.fa2.blocks, split = kind === 1 && params.split && of.splitkv, blocks = split ? full : of.fa2.blocks, parts = split ? Math.max(1, Math.round(full / scene.decode.heads_kv)) : 1;
+  const of = point.of, full = of.splitkv?.blocks || of.fa2.blocks, parts = kind === 1 ? params.splits : 1, blocks = kind === 1 && parts > 1 ? parts * scene.decode.heads_kv : of.fa2.blocks;
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
     const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${tr(`title.${name}`)}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${tr(`title.${name}`)}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
@@ -69,7 +69,7 @@ const decodeItems = kind => view => {
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
   items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
-  const rows = decodeNames.filter(name => of[name] && name !== 'fa2').map(name => ({label: tr(`title.${name}`), value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1, bold: name === 'splitkv' && !!split}));
+  const rows = decodeNames.filter(name => of[name] && name !== 'fa2').map(name => ({label: tr(`title.${name}`), value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 1.2 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
@@ -79,8 +79,9 @@ const decodeItems = kind => view => {
 };
 const cacheSlider = () => slider('cache', tr('cache_keys'), {list: decoding.map(each => each.n), text: tokens});
 const decodeCaption = () => tr('decode_caption', {gpu: hardware.name, q: scene.decode.heads_q, kv: scene.decode.heads_kv, d: scene.decode.d});
+const mostSplits = () => Math.max(1, Math.round((decodePoint()?.of.splitkv?.blocks || 1) / (scene.decode.heads_kv || 1)));
 states.decode = {keys: ['cache'], draw: decodeItems(0), caption: decodeCaption, controls: () => [cacheSlider()]};
-states['decode-split'] = {...states.decode, keys: ['cache', 'split'], draw: decodeItems(1), enter: () => { params.split = 0; }, controls: () => [choice('split', tr('kernel'), [[0, tr('title.fa2')], [1, tr('title.splitkv')]]), cacheSlider()]};
+states['decode-split'] = {...states.decode, keys: ['cache', 'splits'], draw: decodeItems(1), enter: () => { params.splits = mostSplits(); }, controls: () => [slider('splits', tr('splits'), {low: 1, high: mostSplits()}), cacheSlider()]};
 states['decode-l2'] = {...states.decode, draw: decodeItems(2)};
 
 // Screen 9.
@@ -94,8 +95,8 @@ const backwardItems = view => {
   const arrow = (id, x1, x2, top, width, color) => [L(id, x1, top, x2, top, color, {width}), P(`${id}.head`, `M0 ${-width - 4}L${(width + 8) * Math.sign(x2 - x1)} 0L0 ${width + 4}Z`, {x: x2, y: top, fill: color})];
   items.push(...matrix('p', sx, y, side, side, view, {outline: again, label: again ? tr('p_again') : tr('p_stored', {bytes: bytes(scoreBytes(n))})}), ...arrow('read', pad + wall + 4, sx - 22, y + side * 0.5, again ? 2 : side * 0.12, 'bytes'));
   items.push(T('lse', sx - side * 0.36, y + side * 0.5 - text * 1.4, again ? `LSE ${bytes(4 * n)}` : bytes(scoreBytes(n)), text * 0.9, {anchor: 'middle', bold: true, fill: 'bytes'}));
-  ['q', 'k', 'v'].forEach((name, i) => items.push(...matrix(name, sx + side * 1.55 + i * side * 0.36, y + side * 0.2, side * 0.24, side * 0.6, view, {letter: `d${name.toUpperCase()}`})));
-  items.push(...arrow('gradient', sx + side + 10, sx + side * 1.44, y + side * 0.5, 3, 'ink'));
+  ['q', 'k', 'v', 'o'].forEach((name, i) => items.push(...matrix(name, sx + side * 1.4 + i * side * 0.3, y + side * 0.2, side * 0.2, side * 0.6, view, {letter: i === 3 ? 'dO' : `d${name.toUpperCase()}`})));
+  items.push(...arrow('gradient', sx + side * 1.3, sx + side + 18, y + side * 0.5, 3, 'ink'));
   const rows = (metric, fill, format) => ['naive', 'fa1', 'fa2', 'fa3'].filter(name => point.of[name]?.[metric]).map(name => ({label: tr(`title.${name}`), value: point.of[name][metric], text: format(point.of[name][metric]), fill, opacity: again === (name !== 'naive') ? 1 : 0.35}));
   const top = y + side + text * (view.small ? 3.4 : 4.4), half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, height = view.small ? text * 0.72 : clamp((h - top - pad) / 8, text * 1.2, text * 2.2);
   items.push(T('bytes.t', pad, top - text * 0.6, tr('backward_bytes'), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}), ...barRows('bytes', pad, top, half, rows('dram', 'bytes', bytes), view, {height, labelWidth: view.small ? 110 : 170}));

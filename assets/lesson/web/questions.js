@@ -20,7 +20,7 @@ const setUpChoices = (box, reveal) => {
     if (note) note.textContent = state.locked && !state.revealed ? tr('locked') : '';
     reveal(state);
   };
-  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); showResults(); };
+  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); };
   inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
   lock.addEventListener('click', () => set({locked: true}));
   open.addEventListener('click', () => set({revealed: true}));
@@ -50,13 +50,9 @@ const setUpVotes = (box, choices) => {
   };
   note.after(again);
   counts.forEach((input, i) => input.addEventListener('keydown', event => {
-    // Enter and the arrow keys go from answer to answer; Enter in the last one locks.
-    const step = {Enter: 1, ArrowDown: 1, ArrowUp: -1, Escape: 0}[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
+    if (!/^(Enter|Escape)$/.test(event.key)) return;
     event.stopPropagation();
-    if (step && counts[i + step]) counts[i + step].focus();
-    else { input.blur(); if (event.key === 'Enter') box.querySelector('.lock').click(); }
+    event.key === 'Enter' && counts[i + 1] ? counts[i + 1].focus() : input.blur();
   }));
   return updateVotes;
 };
@@ -107,12 +103,12 @@ const enterFullScreen = box => {
   document.body.classList.add('question-open');
   dispatchEvent(new Event('resize'));
 };
-// Keys apply to the claim on the page, or to the question that the drawing shows until it is revealed.
-const activeQuestion = () => fullScreenQuestion() || (stops[currentStop]?.matches('.claim') ? stops[currentStop] : questions.find(box => !box.hidden && !asked.hidden && !answers[box.dataset.id]?.revealed));
+// Keys apply to the question that the drawing shows, until it is revealed.
+const activeQuestion = () => fullScreenQuestion() || questions.find(box => !box.hidden && !asked.hidden && !answers[box.dataset.id]?.revealed);
 // Keys: A to F, or arrow keys in full screen, choose; Enter locks, reveals or continues, H shows the hint, Q toggles full screen. Returns whether handled.
 const handleQuestionKey = name => {
   const box = activeQuestion();
-  if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(questions.find(each => !each.hidden)); return true; }
+  if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => !each.hidden)); return true; }
   if (name === 'Escape' && fullScreenQuestion()) { exitFullScreen(); return true; }
   if (!box) return false;
   const choice = 'abcdef'.indexOf(name);

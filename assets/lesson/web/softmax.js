@@ -37,7 +37,7 @@ const softmaxBars = (view, problem, step, count, box) => {
   const m = step ? step.after.m : Math.max(...shown);
   items.push(L('axis', x, at(0), x + w, at(0), 'reference'));
   if (Number.isFinite(m)) items.push(L('maximum', x, at(m), x + w, at(m), 'matrix-o', {width: 2, dash: '7 5'}), T('maximum.t', x + 6, at(m) - 5, `m = ${numeral(m)}`, text, {bold: true, halo: true, fill: 'matrix-o-text'}));
-  items.push(T('softmax.key', x, y - text * 1.6, tr('softmax_key', {values: problem.values.slice(0, problem.columns * problem.d).map(numeral).join(', ')}), text * 0.9, {fill: 'muted'}));
+  items.push(T('softmax.key', x, y - text * 1.6, tr('softmax_key'), text * 0.9, {fill: 'muted'}));
   return items;
 };
 // One card for each block: m, l and o after it, with the factor between two cards.

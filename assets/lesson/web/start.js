@@ -2,7 +2,6 @@
 // Steps: maps scrolling and keys to states of the drawing, keeps the state in the address, and starts the page.
 const steps = [...document.querySelectorAll('.step')];
 const stops = [...steps, ...document.querySelectorAll('.claim, #results, #glossary')];
-const nameOf = stop => stop.id || stop.dataset.id;
 const links = [...document.querySelectorAll('nav a')];
 const controlsBox = document.getElementById('controls');
 const lastPage = saved.page;
@@ -17,10 +16,8 @@ const resize = () => {
 };
 // "#race?n=8192": the step and the parameters of its state.
 const writeAddress = () => {
-  const stop = stops[currentStop], address = value => { try { history.replaceState(null, '', `#${value}`); } catch (ignored) { /* a sandboxed page */ } };
-  if (currentStop >= steps.length) { address(nameOf(stop)); return; }
   const values = stateNow().keys.map(name => `${name}=${params[name]}`).join('&');
-  address(steps[current].dataset.step + (values ? '?' + values : ''));
+  try { history.replaceState(null, '', `#${steps[current].dataset.step}${values ? '?' + values : ''}`); } catch (ignored) { /* a sandboxed page */ }
   saved.page = steps[current].dataset.step;
   saveState();
 };
@@ -64,7 +61,7 @@ const showQuestion = box => { const index = steps.findIndex(step => step.dataset
 const stepOf = name => {
   if (!name) return -1;
   const found = steps.findIndex(step => step.dataset.step === name);
-  return found >= 0 ? found : stops.findIndex(stop => nameOf(stop) === name || stop.closest('section').id === name);
+  return found >= 0 ? found : stops.findIndex(stop => stop.id === name || stop.closest('section').id === name);
 };
 
 // Scrolling selects the step nearest to the line of reading; a jump by key or link suspends that until it arrives.
@@ -81,8 +78,8 @@ const notesPanel = document.getElementById('notes');
 let notesWindow = null;
 const showNotes = () => {
   if (notesPanel.hidden && !(notesWindow && !notesWindow.closed)) return;
-  const section = stops[currentStop].closest('section'), [say, ask, answer, minutes] = speakerNotes[section.id] || [tr('no_notes'), '', '', ''];
-  const html = `<h3>${section.querySelector('h2').innerHTML} <small>${minutes}</small></h3><p>${say}</p><p><em>${ask}</em></p><p>${answer}</p>`;
+  const section = stops[currentStop].closest('section'), [say, ask, answer] = speakerNotes[section.id] || [tr('no_notes'), '', ''];
+  const html = `<h3>${section.querySelector('h2').innerHTML}</h3><p>${say}</p><p><em>${ask}</em></p><p>${answer}</p>`;
   notesPanel.innerHTML = html;
   if (notesWindow && !notesWindow.closed) notesWindow.document.body.innerHTML = html;
 };
@@ -101,7 +98,7 @@ const toggleNotes = () => {
   showNotes();
 };
 const asked = document.getElementById('asked');
-const highlightLink = () => { showNotes(); asked.hidden = currentStop >= steps.length && !fullScreenQuestion(); if (currentStop >= steps.length) { links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); rememberAddress(); } };
+const highlightLink = () => { showNotes(); asked.hidden = currentStop >= steps.length && !fullScreenQuestion(); if (currentStop >= steps.length) links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); };
 const onScroll = () => {
   if (performance.now() < jumping) return;
   currentStop = nearestStop();
@@ -150,7 +147,6 @@ const pictureButtons = () => {
 
 addEventListener('keydown', event => {
   const target = event.target, kind = target.tagName === 'INPUT' ? target.type : target.tagName;
-  if (event.key === 'Escape' && !fullScreenQuestion()) { target.blur?.(); document.getElementById('keys').hidden = true; }
   if (event.ctrlKey || event.metaKey || event.altKey || /^(text|search|SELECT|TEXTAREA)$/.test(kind)) return;
   const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End| )$/ : kind === 'checkbox' ? /^ $/ : kind === 'number' ? /^([0-9]|Arrow.*|Home|End|Tab|Backspace|Delete)$/ : /^$/;
   if (native.test(event.key)) return;
@@ -158,12 +154,11 @@ addEventListener('keydown', event => {
   if (fullScreenQuestion() && kind !== 'number' && /^[0-9]$/.test(event.key)) { fullScreenQuestion().querySelector('.vote-count').focus(); return; }
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (handleQuestionKey(name)) { event.preventDefault(); return; }
-  if (name === '?') { const keys = document.getElementById('keys'); keys.textContent = tr('keyboard').replaceAll(' · ', '\n'); keys.hidden = !keys.hidden; return; }
   if (name === 's') toggleNotes();
   if (name === 's' || fullScreenQuestion()) return;
   if (/^[0-9]$/.test(name)) { const section = document.querySelector(`section[data-number="${name}"]`); if (section) goTo(stepOf(section.id)); return; }
   const inLesson = currentStop < steps.length, forward = () => goTo(currentStop + 1), back = () => goTo(currentStop - 1);
-  const acts = {ArrowRight: forward, ArrowLeft: back, PageDown: forward, PageUp: back, l: toggleTheme, t: toggleBig, c: () => controlsBox.querySelector('input, select, button')?.focus(), ...(inLesson ? {ArrowDown: forward, ArrowUp: back, ' ': () => controlsBox.querySelector('.play')?.click()} : {})};
+  const acts = {ArrowRight: forward, ArrowLeft: back, PageDown: forward, PageUp: back, l: toggleTheme, t: toggleBig, ...(inLesson ? {ArrowDown: forward, ArrowUp: back, ' ': () => controlsBox.querySelector('.play')?.click()} : {})};
   if (acts[name]) { event.preventDefault(); acts[name](); }
 });
 // After a change by mouse, keyboard input goes to the page again.
