@@ -66,8 +66,8 @@ const decodeItems = kind => view => {
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
     const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${tr(`title.${name}`)}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${tr(`title.${name}`)}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
-    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * 1.5, labelWidth: view.small ? 160 : 240}));
-    return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 14), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
+    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * (view.small ? 1.5 : 2.6), labelWidth: view.small ? 160 : 270}));
+    return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 21.5), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
   items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {name: tr(`title.${parts > 1 ? 'splitkv' : 'fa2'}`), blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
@@ -119,7 +119,7 @@ const paperItems = view => {
   [['dram', 'bytes', tr('paper_bytes')], ['time', 'time', tr('paper_time')]].forEach(([metric, fill, title], k) => {
     const x = pad, y = pad + text * 2 + k * h * 0.48;
     const rows = columns.flatMap(name => { const each = scene.paper[name][metric], label = tr(`title.${name}`); return [{label: `${label}, A100`, value: each.paper, text: `${each.paper} ${each.unit}`, fill, opacity: 0.55}, ...(each.ours ? [{label: `${label}, ${gpu}`, value: each.ours, text: `${+each.ours.toPrecision(3)} ${each.unit}`, fill}] : [])]; });
-    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2.4), labelWidth: view.small ? 140 : 210}));
+    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2), labelWidth: view.small ? 140 : 270}));
   });
   return items;
 };
