@@ -96,7 +96,7 @@ for (const name of ['pointerup', 'pointercancel']) root.addEventListener(name, (
 
 // Size of a view and its two type sizes. `small`: a phone.
 const makeView = (w, h, big = false) => {
-  const small = w < 640, text = clamp(w / 60, small ? 11.5 : 14, 22) * (big ? 1.25 : 1);
+  const small = w < 640, text = clamp(w / 54, small ? 11.5 : 14, 22) * (big ? 1.25 : 1);
   return {w, h, small, text, display: text * (small ? 1.4 : 1.9), pad: small ? 8 : 24};
 };
 const currentView = () => makeView(stage.clientWidth || 800, stage.clientHeight || 600, document.documentElement.hasAttribute('data-big'));
