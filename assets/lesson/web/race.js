@@ -51,8 +51,8 @@ const raceLane = (lane, i, view, race, box, ns, nsPerSecond) => {
   const clock = duration(Math.min(ns, lane.ns));
   return [
     T(`${id}.title`, left, top + text, tr(`title.${lane.name}`), text * (view.small ? 0.95 : 1.15), {bold: true}),
-    T(`${id}.bytes`, gx - text * (view.small ? 6.2 : 8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true, halo: true}),
-    T(`${id}.clock`, gx - text, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true, halo: true}),
+    T(`${id}.bytes`, gx - text * (view.small ? 7.8 : 9.8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true, halo: true}),
+    T(`${id}.clock`, gx - text * 2.8, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true, halo: true}),
     ...laneSquares(id, pile, lane, now, race, nsPerSecond),
     R(slow ? 'm.o' : `${id}.grid`, gx, gy, grid, grid, 'surface', {stroke: 'matrix-o', width: 1.5}),
     P(`${id}.cells`, range(final).map(k => `M${(gx + k % cells * c).toFixed(1)} ${(gy + Math.floor(k / cells) * c).toFixed(1)}h${(c + 0.5).toFixed(2)}v${(c + 0.5).toFixed(2)}h-${(c + 0.5).toFixed(2)}z`).join(''), {fill: 'matrix-o'}),
