@@ -66,9 +66,11 @@ class Card {
 
   std::string html() const {
     std::string choices;
+    char letter = 'A';
     for (const Outcome outcome : outcomes) {
-      choices += fmt::format(R"(<label class="choice"><input type="radio" name="claim-{0}" value="{1}"> {2}</label>)",
-                             markup(claim_.id), to_string(outcome), label(to_string(outcome)));
+      choices +=
+          fmt::format(R"(<label class="choice"><input type="radio" name="claim-{0}" value="{1}"> {2} · {3}</label>)",
+                      markup(claim_.id), to_string(outcome), letter++, label(to_string(outcome)));
     }
     return fmt::format(
         R"(<article class="claim" data-id="claim-{id}" data-outcome="{outcome}"><h3>{title}</h3><p class="source">)"

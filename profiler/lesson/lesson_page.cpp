@@ -114,8 +114,10 @@ class Page {
     begin(screen.id, screen.title);
     const MarkRenderer plain = plain_renderer(texts_, evidence_);
     if (!screen.say.empty()) {
-      notes_[screen.id] = {line_html(screen.say, plain), line_html(screen.ask, plain), line_html(screen.answer, plain)};
+      notes_[screen.id] = {line_html(screen.say, plain), line_html(screen.ask, plain), line_html(screen.answer, plain),
+                           fmt::format("{:.0f}–{:.0f} {}", from_, from_ + screen.minutes, label("minutes"))};
     }
+    from_ += screen.minutes;
     std::string state = "none";
     std::string title = fmt::format("<h2>{}</h2>\n", markup(screen.title));
     int count = 0;
@@ -142,9 +144,9 @@ class Page {
       choices += fmt::format(
           "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
           "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"vote-count\" "
-          "aria-label=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
+          "aria-label=\"{}\" placeholder=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
           choice.right ? 1 : 0, markup(id), letter, letter, line_html(choice.text, line_), label("hands"),
-          line_html(choice.why, line_));
+          label("hands_short"), line_html(choice.why, line_));
       ++letter;
     }
     const std::string hint = step.hint.empty() ? std::string()
@@ -161,6 +163,7 @@ class Page {
 
   void add_claims() {
     begin("claims", texts_.label_text("claims"));
+    notes_["claims"] = {label("claims_note"), "", "", ""};
     sections_ += fmt::format("<h2>{}</h2>\n", label("claims"));
     for (const Claim& card : texts_.claims)
       sections_ += claim_html(card, judge(card, evidence_), evidence_, texts_, line_);
@@ -193,6 +196,7 @@ class Page {
   std::string asked_;                                ///< questions, which the drawing shows
   nlohmann::json notes_ = nlohmann::json::object();  ///< HTML of [say, ask, answer] by screen
   int number_ = 0;
+  double from_ = 0;  ///< minutes before the next screen
 };
 
 }  // namespace

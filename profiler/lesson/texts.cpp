@@ -98,10 +98,10 @@ std::string LessonTexts::label_text(std::string_view key) const {
 
 std::span<const std::string> picture_names() {
   static const std::vector<std::string> names{
-      "race",          "race-end",  "attention",     "attention-scores",   "attention-softmax", "attention-mix",
-      "size",          "size-zoom", "softmax",       "softmax-block",      "softmax-rescale",   "tiling",
-      "tiling-orders", "theorem",   "theorem-count", "theorem-powers",     "roofline",          "decode",
-      "decode-split",  "decode-l2", "backward",      "backward-recompute", "backward-paper"};
+      "race",          "race-end",     "attention",     "attention-scores", "attention-softmax",  "attention-mix",
+      "size",          "size-zoom",    "softmax",       "softmax-block",    "softmax-rescale",    "tiling",
+      "tiling-orders", "theorem",      "theorem-count", "theorem-powers",   "roofline",           "roofline-roofs",
+      "decode",        "decode-split", "decode-l2",     "backward",         "backward-recompute", "backward-paper"};
   return names;
 }
 

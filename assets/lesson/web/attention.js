@@ -46,7 +46,7 @@ const attentionItems = stageNumber => view => {
   items.push(R('query', box.q[0] - 5, box.q[1] + i * c - 3, right - box.q[0] + 10, c + 6, '', {stroke: 'ink', width: 2.5, r: 5}),
              R('query.hit', box.q[0] - c * 3, box.q[1] - 4, right - box.q[0] + c * 3, n * c + 8, 'surface', {opacity: 0, drag}));
   const line = [null, s, p][stageNumber], [sx, sy] = stageNumber === 2 ? box.p : box.s;
-  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.35), {anchor: 'middle', halo: true})));
+  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.42), {anchor: 'middle', halo: true})));
   return items;
 };
 ['attention', 'attention-scores', 'attention-softmax', 'attention-mix'].forEach((name, k) => {

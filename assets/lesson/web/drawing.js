@@ -79,6 +79,8 @@ const show = (items, ms = 0) => {
 };
 
 // Pointer input: an item with drag(point, start) is moved; `start` is the point of the press with a copy of the parameters.
+// A vertical drag of a handle must not scroll the page.
+root.addEventListener('touchstart', event => { const item = drawn.find(each => each.id === event.target.dataset?.id); if (item?.drag && !item.pan) event.preventDefault(); }, {passive: false});
 const pointOf = event => { const box = root.getBoundingClientRect(); return {x: event.clientX - box.left, y: event.clientY - box.top}; };
 let dragged = null;
 root.addEventListener('pointerdown', event => {
@@ -94,7 +96,7 @@ for (const name of ['pointerup', 'pointercancel']) root.addEventListener(name, (
 
 // Size of a view and its two type sizes. `small`: a phone.
 const makeView = (w, h, big = false) => {
-  const small = w < 640, text = clamp(w / 64, small ? 11.5 : 14, 20) * (big ? 1.25 : 1);
+  const small = w < 640, text = clamp(w / 54, small ? 11.5 : 14, 22) * (big ? 1.25 : 1);
   return {w, h, small, text, display: text * (small ? 1.4 : 1.9), pad: small ? 8 : 24};
 };
 const currentView = () => makeView(stage.clientWidth || 800, stage.clientHeight || 600, document.documentElement.hasAttribute('data-big'));

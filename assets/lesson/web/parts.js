@@ -24,7 +24,7 @@ const textFit = (text, width) => width / [...text].reduce((sum, char) => sum + c
 const paragraph = (id, x, y, text, size, width, more = {}) => {
   const lines = [''];
   let used = 0;
-  for (const word of text.match(/[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+\s*|\s+/g) || []) {
+  for (const word of text.match(/(?:[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+)[。，：；、）]*\s*|\s+/g) || []) {
     const length = [...word].reduce((sum, char) => sum + charWidth(char, more.bold), 0) * size;
     if (used + length > width + size * 0.3 && used > 0) { lines.push(''); used = 0; }
     lines[lines.length - 1] += word;
@@ -76,6 +76,7 @@ const play = (name, high, perSecond) => {
     params[name] = Math.min(high, params[name] + (now - last) / 1000 * perSecond);
     last = now;
     redraw();
+    syncs.forEach(sync => sync());
     if (params[name] >= high) { stopPlaying(); return; }
     playing = requestAnimationFrame(tick);
   };

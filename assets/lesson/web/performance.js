@@ -3,7 +3,7 @@
 const rooflineLanes = scene.curves.lanes;
 rooflineLanes.forEach(lane => { params[`n_${lane.name}`] = 4096; });
 const pointsOf = lane => lane.rows.map((row, i) => row && {n: scene.curves.lengths[i], x: row.flops / row.dram, y: row.flops / row.ns / 1e3}).filter(Boolean);
-const rooflineItems = view => {
+const rooflineItems = (view, lanes = rooflineLanes) => {
   const {w, h, pad, text} = view, left = pad + text * 3.4, right = w - pad, top = pad + text * 1.5, bottom = h - pad - text * 3, all = rooflineLanes.flatMap(pointsOf), items = [];
   if (!all.length) return [T('none', pad, h / 2, tr('no_data'), text)];
   const high = (hardware.wgmma?.value || Math.max(...all.map(point => point.y)) * 1e12) / 1e12, band = hardware.dram_rate?.value / 1e12 || 0;
@@ -16,9 +16,9 @@ const rooflineItems = view => {
     T(`${id}.t`, right, py(figure.value / 1e12) + text * (id === 'roof.mma' ? 1.1 : -0.4), `${name} ${grouped(figure.value / 1e12)}`, text * 0.9, {anchor: 'end'})];
   items.push(...(roof('roof.wgmma', hardware.wgmma, 'wgmma') || []), ...(roof('roof.mma', hardware.mma, 'mma.sync') || []));
   if (band) items.push(L('roof.dram', px(Math.max(xs[0], ys[0] / band)), py(Math.max(xs[0], ys[0] / band) * band), px(Math.min(high / band, xs[1])), py(Math.min(high, xs[1] * band)), 'bytes', {width: 2}),
-    T('roof.dram.t', px(xs[0] * 3), py(xs[0] * 3 * band) - text * 0.9, rate(band * 1e12), text * 0.9, {fill: 'bytes', bold: true, anchor: 'end'}), L('ridge', px(high / band), py(high), px(high / band), bottom, 'reference', {dash: '3 5'}),
-    T('ridge.t', px(high / band) + 5, bottom - text * 0.6, `${tr('ridge_point')} ${grouped(high / band)}`, text * 0.85, {fill: 'muted'}));
-  for (const lane of rooflineLanes) {
+    T('roof.dram.t', px(xs[0] * 3), py(xs[0] * 3 * band) - text * 0.9, rate(band * 1e12), text * 0.9, {fill: 'bytes', bold: true, anchor: 'end'}), ...[['wgmma', high], ['mma', hardware.mma?.value / 1e12]].flatMap(([name, top], i) => top ? [L(`ridge.${name}`, px(top / band), py(top), px(top / band), bottom, 'reference', {dash: '3 5'}),
+      T(`ridge.${name}.t`, px(top / band) + (i ? -5 : 5), bottom - text * 0.6, `${tr('ridge_point')} ${grouped(top / band)}`, text * 0.85, {fill: 'muted', anchor: i ? 'end' : 'start'})] : []));
+  for (const lane of lanes) {
     const points = pointsOf(lane), now = points.reduce((a, b) => Math.abs(Math.log(b.n / params[`n_${lane.name}`])) < Math.abs(Math.log(a.n / params[`n_${lane.name}`])) ? b : a);
     const drag = point => {
       const near = points.reduce((a, b) => Math.hypot(px(b.x) - point.x, py(b.y) - point.y) < Math.hypot(px(a.x) - point.x, py(a.y) - point.y) ? b : a);
@@ -34,8 +34,10 @@ const rooflineItems = view => {
   }
   return items;
 };
-states.roofline = {keys: rooflineLanes.map(lane => `n_${lane.name}`), draw: rooflineItems, caption: () => scene.curves.of ? `${tr('of_points', scene.curves.of)} · ${tr('roofline_caption')}` : '',
+states.roofline = {keys: rooflineLanes.map(lane => `n_${lane.name}`), draw: view => rooflineItems(view), caption: () => scene.curves.of ? `${tr('of_points', scene.curves.of)} · ${tr('roofline_caption')}` : '',
   controls: () => rooflineLanes.map(lane => slider(`n_${lane.name}`, tr(`title.${lane.name}`), {list: pointsOf(lane).map(point => point.n), text: tokens}))};
+
+states['roofline-roofs'] = {...states.roofline, draw: view => rooflineItems(view, [])};
 
 // Screen 8.
 const decoding = scene.decode.lengths || [];
@@ -64,24 +66,26 @@ const decodeItems = kind => view => {
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
     const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${tr(`title.${name}`)}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${tr(`title.${name}`)}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
-    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * 1.5, labelWidth: view.small ? 160 : 240}));
-    return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 14), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
+    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * (view.small ? 1.5 : 2.6), labelWidth: view.small ? 160 : 270}));
+    return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 21.5), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
-  items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
-  const rows = decodeNames.filter(name => of[name] && name !== 'fa2').map(name => ({label: tr(`title.${name}`), value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : 1}));
+  items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {name: tr(`title.${parts > 1 ? 'splitkv' : 'fa2'}`), blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
+  const rows = decodeNames.filter(name => of[name]).map(name => ({label: tr(`title.${name}`), value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : name === 'fa2' && parts > 1 || name === 'splitkv' && blocks !== full ? 0.3 : 1}));
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 1.2 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
-  if (!view.small && hardware.in_flight) items.push(...paragraph('decode.flight', bx, by + text * 17, tr('decode_flight', {bytes: bytes(hardware.in_flight.value)}), text, w - bx - pad, {fill: 'muted'}));
-  if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 9, tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), text, w - bx - pad));
+  if (!view.small && hardware.in_flight && hardware.dram_rate) items.push(...paragraph('decode.flight', bx, by + text * 19, tr('decode_flight', {bytes: bytes(hardware.in_flight.value), origin: tr(hardware.in_flight.origin), rate: rate(hardware.dram_rate.value), latency: `${(1e9 * hardware.in_flight.value / hardware.dram_rate.value).toFixed(0)} ns`}), text, w - bx - pad, {fill: 'muted'}));
+  if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 10.5, (parts > 1 && blocks !== full ? tr('not_timed', {blocks: grouped(full)}) + ' ' : '') + tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), text, w - bx - pad));
   return items;
 };
 const cacheSlider = () => slider('cache', tr('cache_keys'), {list: decoding.map(each => each.n), text: tokens});
 const decodeCaption = () => tr('decode_caption', {gpu: hardware.name, q: scene.decode.heads_q, kv: scene.decode.heads_kv, d: scene.decode.d});
 const mostSplits = () => Math.max(1, Math.round((decodePoint()?.of.splitkv?.blocks || 1) / (scene.decode.heads_kv || 1)));
+// No split, or splits that give at least as many blocks as the query heads.
+const splitCounts = () => [1, ...range(mostSplits() + 1).filter(k => k > 1 && k * scene.decode.heads_kv > scene.decode.heads_q)];
 states.decode = {keys: ['cache'], draw: decodeItems(0), caption: decodeCaption, controls: () => [cacheSlider()]};
-states['decode-split'] = {...states.decode, keys: ['cache', 'splits'], draw: decodeItems(1), enter: () => { params.splits = mostSplits(); }, controls: () => [slider('splits', tr('splits'), {low: 1, high: mostSplits()}), cacheSlider()]};
+states['decode-split'] = {...states.decode, keys: ['cache', 'splits'], draw: decodeItems(1), enter: () => { params.splits = 1; }, controls: () => [slider('splits', tr('splits'), {list: splitCounts()}), cacheSlider()]};
 states['decode-l2'] = {...states.decode, draw: decodeItems(2)};
 
 // Screen 9.
@@ -91,12 +95,13 @@ params.recompute = 0;
 const backwardItems = view => {
   const {w, h, pad, text} = view, point = backward.find(each => each.n === params.length), again = !!params.recompute;
   if (!point) return [T('none', pad, h / 2, tr('no_data'), text)];
-  const n = point.n, side = Math.min(h * 0.34, w * 0.24), y = pad + text * 2.4, wall = view.small ? 26 : 64, sx = pad + wall + side * 0.75, items = [tornWall('hbm', pad, y, wall, side, 1), T('hbm.label', pad + wall / 2, y + side / 2, tr('memory'), text * 0.95, {anchor: 'middle', angle: -90, bold: true})];
+  const n = point.n, side = Math.min(h * 0.4, w * 0.24), y = pad + text * 2.4, wall = view.small ? 26 : 64, sx = pad + wall + side * 0.75, items = [tornWall('hbm', pad, y, wall, side, 1), T('hbm.label', pad + wall / 2, y + side / 2, tr('memory'), text * 0.95, {anchor: 'middle', angle: -90, bold: true})];
   const arrow = (id, x1, x2, top, width, color) => [L(id, x1, top, x2, top, color, {width}), P(`${id}.head`, `M0 ${-width - 4}L${(width + 8) * Math.sign(x2 - x1)} 0L0 ${width + 4}Z`, {x: x2, y: top, fill: color})];
-  items.push(...matrix('p', sx, y, side, side, view, {outline: again, label: again ? tr('p_again') : tr('p_stored', {bytes: bytes(scoreBytes(n))})}), ...arrow('read', pad + wall + 4, sx - 22, y + side * 0.5, again ? 2 : side * 0.12, 'bytes'));
+  items.push(...matrix('p', sx, y, side, side, view, {outline: again, label: again ? tr('p_again') : tr('p_stored', {bytes: bytes(scoreBytes(n))})}), ...arrow('read', pad + wall + 4, sx - (again ? 14 : side * 0.12 + 12), y + side * 0.5, again ? 2 : side * 0.12, 'bytes'));
   items.push(T('lse', sx - side * 0.36, y + side * 0.5 - text * 1.4, again ? `LSE ${bytes(4 * n)}` : bytes(scoreBytes(n)), text * 0.9, {anchor: 'middle', bold: true, fill: 'bytes'}));
-  ['q', 'k', 'v', 'o'].forEach((name, i) => items.push(...matrix(name, sx + side * 1.4 + i * side * 0.3, y + side * 0.2, side * 0.2, side * 0.6, view, {letter: i === 3 ? 'dO' : `d${name.toUpperCase()}`})));
-  items.push(...arrow('gradient', sx + side * 1.3, sx + side + 18, y + side * 0.5, 3, 'ink'));
+  // P and dO are inputs; dQ, dK and dV are outputs.
+  ['o', 'q', 'k', 'v'].forEach((name, i) => items.push(...matrix(name, sx + side * (i ? 1.44 + i * 0.27 : 1.14), y + side * 0.2, side * 0.2, side * 0.6, view, {letter: `d${name.toUpperCase()}`})));
+  items.push(T('gradient.and', sx + side * 1.07, y + side * 0.5 + text * 0.4, '+', text * 1.2, {anchor: 'middle', bold: true}), ...arrow('gradient', sx + side * 1.38, sx + side * 1.66 - 14, y + side * 0.5, 3, 'ink'));
   const rows = (metric, fill, format) => ['naive', 'fa1', 'fa2', 'fa3'].filter(name => point.of[name]?.[metric]).map(name => ({label: tr(`title.${name}`), value: point.of[name][metric], text: format(point.of[name][metric]), fill, opacity: again === (name !== 'naive') ? 1 : 0.35}));
   const top = y + side + text * (view.small ? 3.4 : 4.4), half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, height = view.small ? text * 0.72 : clamp((h - top - pad) / 8, text * 1.2, text * 2.2);
   items.push(T('bytes.t', pad, top - text * 0.6, tr('backward_bytes'), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}), ...barRows('bytes', pad, top, half, rows('dram', 'bytes', bytes), view, {height, labelWidth: view.small ? 110 : 170}));
@@ -109,12 +114,12 @@ states.backward = {keys: ['length', 'recompute'], draw: backwardItems, enter: ()
   controls: () => [toggleBackward(), slider('length', 'N', {list: backward.map(each => each.n), text: grouped})]};
 states['backward-recompute'] = {...states.backward, enter: () => { params.recompute = 1; }};
 const paperItems = view => {
-  const {w, h, pad, text} = view, half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, items = [], columns = ['naive', 'fa1'].filter(name => scene.paper[name]), gpu = hardware.name.replace('NVIDIA ', '');
+  const {w, h, pad, text} = view, half = w - 2 * pad, items = [], columns = ['naive', 'fa1'].filter(name => scene.paper[name]), gpu = hardware.name.replace('NVIDIA ', '');
   if (!columns.length) return [T('none', pad, h / 2, tr('no_data'), text)];
   [['dram', 'bytes', tr('paper_bytes')], ['time', 'time', tr('paper_time')]].forEach(([metric, fill, title], k) => {
-    const x = view.small ? pad : pad + k * (half + pad), y = view.small ? pad + text * 2 + k * h * 0.48 : h * 0.24;
+    const x = pad, y = pad + text * 2 + k * h * 0.48;
     const rows = columns.flatMap(name => { const each = scene.paper[name][metric], label = tr(`title.${name}`); return [{label: `${label}, A100`, value: each.paper, text: `${each.paper} ${each.unit}`, fill, opacity: 0.55}, ...(each.ours ? [{label: `${label}, ${gpu}`, value: each.ours, text: `${+each.ours.toPrecision(3)} ${each.unit}`, fill}] : [])]; });
-    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2.4), labelWidth: view.small ? 140 : 210}));
+    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2), labelWidth: view.small ? 140 : 270}));
   });
   return items;
 };

@@ -20,7 +20,7 @@ const setUpChoices = (box, reveal) => {
     if (note) note.textContent = state.locked && !state.revealed ? tr('locked') : '';
     reveal(state);
   };
-  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); };
+  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); showResults(); };
   inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
   lock.addEventListener('click', () => set({locked: true}));
   open.addEventListener('click', () => set({revealed: true}));
@@ -50,9 +50,14 @@ const setUpVotes = (box, choices) => {
   };
   note.after(again);
   counts.forEach((input, i) => input.addEventListener('keydown', event => {
-    if (!/^(Enter|Escape)$/.test(event.key)) return;
+    if (!/^(Enter|Escape|ArrowUp|ArrowDown)$/.test(event.key)) return;
     event.stopPropagation();
-    event.key === 'Enter' && counts[i + 1] ? counts[i + 1].focus() : input.blur();
+    event.preventDefault();
+    const next = event.key === 'Escape' ? null : counts[i + (event.key === 'ArrowUp' ? -1 : 1)];
+    if (next) next.focus();
+    else if (!event.key.startsWith('Arrow')) input.blur();
+    // Enter in the last box goes on: it locks the answer.
+    if (!next && event.key === 'Enter') handleQuestionKey('Enter');
   }));
   return updateVotes;
 };
@@ -103,12 +108,12 @@ const enterFullScreen = box => {
   document.body.classList.add('question-open');
   dispatchEvent(new Event('resize'));
 };
-// Keys apply to the question that the drawing shows, until it is revealed.
-const activeQuestion = () => fullScreenQuestion() || questions.find(box => !box.hidden && !asked.hidden && !answers[box.dataset.id]?.revealed);
+// Keys apply to the claim or the question that is shown, a question until it is revealed.
+const activeQuestion = () => fullScreenQuestion() || (stops[currentStop].matches('.claim') ? stops[currentStop] : questions.find(box => !box.hidden && !asked.hidden && !answers[box.dataset.id]?.revealed));
 // Keys: A to F, or arrow keys in full screen, choose; Enter locks, reveals or continues, H shows the hint, Q toggles full screen. Returns whether handled.
 const handleQuestionKey = name => {
-  const box = activeQuestion();
-  if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => !each.hidden)); return true; }
+  const box = activeQuestion(), claim = box?.matches('.claim');
+  if (name === 'q' && !claim) { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => !each.hidden)); return true; }
   if (name === 'Escape' && fullScreenQuestion()) { exitFullScreen(); return true; }
   if (!box) return false;
   const choice = 'abcdef'.indexOf(name);
@@ -122,6 +127,7 @@ const handleQuestionKey = name => {
   const hint = box.querySelector('details');
   if (name === 'h' && hint) { hint.open = !hint.open; return true; }
   if (name !== 'Enter') return false;
+  if (claim && answers[box.dataset.id]?.revealed) { goTo(currentStop + 1); return true; }
   const next = [...box.querySelectorAll('.lock, .reveal')].find(button => !button.disabled);
   if (next) next.click();
   else if (fullScreenQuestion() && answers[box.dataset.id]?.revealed) {

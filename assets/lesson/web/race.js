@@ -28,7 +28,7 @@ const laneAt = (lane, ns) => {
 };
 const raceVerdict = race => {
   const fast = race.lanes.find(lane => lane.name === 'fa2') || race.lanes[0];
-  return tr('race_end', {bytes: ratio(race.slow.dram / fast.dram), time: ratio(race.slow.ns / fast.ns)});
+  return [fast, ...race.lanes.filter(lane => lane.name === 'fa3')].map(lane => tr('race_end', {name: tr(`title.${lane.name}`), bytes: ratio(race.slow.dram / lane.dram), time: ratio(race.slow.ns / lane.ns)}));
 };
 // Squares in a lane: the pile as one path, those in flight as outlines.
 const laneSquares = (id, box, lane, now, race, nsPerSecond) => {
@@ -40,7 +40,7 @@ const laneSquares = (id, box, lane, now, race, nsPerSecond) => {
     const left = (k + 1 - count) / perSecond, p = 1 - left / flight;
     if (p <= 0) break;
     const [to, top] = place(k);
-    items.push(R(`${id}.f${k}`, from + (to - from) * p, y + h * 0.5 + (top - y - h * 0.5) * p, side - gap, side - gap, 'surface', {stroke: 'bytes', width: 2}));
+    items.push(R(`${id}.f${k}`, from + (to - from) * p, y + h * 0.5 + (top - y - h * 0.5) * p, side - gap, side - gap, '', {stroke: 'bytes', width: 2}));
   }
   return items;
 };
@@ -51,13 +51,13 @@ const raceLane = (lane, i, view, race, box, ns, nsPerSecond) => {
   const clock = duration(Math.min(ns, lane.ns));
   return [
     T(`${id}.title`, left, top + text, tr(`title.${lane.name}`), text * (view.small ? 0.95 : 1.15), {bold: true}),
-    T(`${id}.bytes`, gx - text * (view.small ? 6.2 : 8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true}),
-    T(`${id}.clock`, gx - text, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true}),
+    T(`${id}.bytes`, gx - text * (view.small ? 7.8 : 9.8), top + text, bytes(now.moved), text, {anchor: 'end', fill: 'bytes', bold: true, halo: true}),
+    T(`${id}.clock`, gx - text * 2.8, top + text, clock, text, {anchor: 'end', fill: 'time', bold: true, halo: true}),
     ...laneSquares(id, pile, lane, now, race, nsPerSecond),
     R(slow ? 'm.o' : `${id}.grid`, gx, gy, grid, grid, 'surface', {stroke: 'matrix-o', width: 1.5}),
     P(`${id}.cells`, range(final).map(k => `M${(gx + k % cells * c).toFixed(1)} ${(gy + Math.floor(k / cells) * c).toFixed(1)}h${(c + 0.5).toFixed(2)}v${(c + 0.5).toFixed(2)}h-${(c + 0.5).toFixed(2)}z`).join(''), {fill: 'matrix-o'}),
     T(slow ? 't.o' : `${id}.o`, gx + grid / 2, gy + grid / 2 + view.display * 0.33, 'O', Math.min(view.display, grid * 0.5), {anchor: 'middle', bold: true, fill: final > 40 ? '#ffffff' : 'ink'}),
-    T(`${id}.state`, gx + grid, top + text, now.done ? tr('done') : now.name ? tr(`kernel_${now.name}`) : `${Math.round(100 * now.final)}%`, text * 0.85, {anchor: 'end', fill: 'muted'}),
+    T(`${id}.state`, gx + grid, top + text, now.done ? tr('done') : now.name ? tr(`kernel_${now.name}`) : `${Math.round(100 * now.final)}%`, text * (view.small ? 0.85 : 1), {anchor: 'end', bold: true}),
     R(`${id}.track`, left, gy + grid + text * 0.35, right - left, text * 0.42, 'grid', {r: 2}),
     R(`${id}.time`, left, gy + grid + text * 0.35, (right - left) * Math.min(ns, lane.ns) / race.slow.ns, text * 0.42, 'time', {r: 2}),
   ];
@@ -72,15 +72,16 @@ const raceItems = (view, race, seconds) => {
   side = grid / Math.ceil(grid / side);
   const base = h - footer + text * 0.4, ended = seconds >= raceTiming.begin + raceTiming.length, before = seconds < raceTiming.begin;
   const items = [tornWall('hbm', pad, pad, wall, h - footer - pad - text, 1), T('hbm.label', pad + wall * 0.5, (h - footer) / 2, tr('memory'), text, {anchor: 'middle', angle: -90, bold: true})];
+  if (!before) items.push(L('race.now', left + (right - left) * ns / race.slow.ns, pad, left + (right - left) * ns / race.slow.ns, base - text, 'time', {opacity: ended ? 0 : 0.6}));
   race.lanes.forEach((lane, i) => items.push(...raceLane(lane, i, view, race, {left, right, top: pad + i * height, height, side, from: pad + wall}, ns, nsPerSecond)));
   const steps = view.small ? 2 : 4;
   for (const i of range(steps + 1)) items.push(T(`race.tick${i}`, left + (right - left) * i / steps, base, i === 0 ? '0' : duration(race.slow.ns * i / steps), text * 0.85, {anchor: i === 0 ? 'start' : i === steps ? 'end' : 'middle', fill: 'muted'}));
   const scrub = point => { stopPlaying(); params.race = raceTiming.begin + clamp((point.x - left) / (right - left), 0, 1) * raceTiming.length; changed(); };
   items.push(R('race.scrub', left, pad, right - left, base - pad, 'surface', {opacity: 0, drag: scrub, pan: true}));
-  if (!before) items.push(L('race.now', left + (right - left) * ns / race.slow.ns, pad, left + (right - left) * ns / race.slow.ns, base - text, 'time', {opacity: ended ? 0 : 0.6}));
   if (before && seconds > 0) items.push(T('race.count', (left + right) / 2, h * 0.46, String(Math.ceil(raceTiming.begin - seconds)), view.display * 3, {anchor: 'middle', bold: true}));
-  const line = ended ? raceVerdict(race) : tr('race_key', {unit: bytes(race.unit), times: grouped(1e9 / nsPerSecond)});
-  if (ended) items.push(T('race.verdict', pad, h - footer + text * 1.6 + view.display * 0.8, line, Math.min(view.display * 0.95, textFit(line, w - 2 * pad)), {bold: true}));
+  const [line, other = ''] = ended ? raceVerdict(race) : [tr('race_key', {unit: bytes(race.unit), times: grouped(1e9 / nsPerSecond)})];
+  if (ended) items.push(T('race.verdict', pad, h - footer + text * 1.6 + view.display * 0.8, line, Math.min(view.display * 0.95, textFit(line, w - 2 * pad)), {bold: true}),
+    T('race.verdict2', pad, h - footer + text * 3 + view.display * 0.8, other, Math.min(text, textFit(other, w - 2 * pad))));
   else items.push(...paragraph('race.key', pad, h - footer + text * 2.6, line, text, w - 2 * pad, {fill: 'muted'}));
   return items;
 };

@@ -37,7 +37,8 @@ const softmaxBars = (view, problem, step, count, box) => {
   const m = step ? step.after.m : Math.max(...shown);
   items.push(L('axis', x, at(0), x + w, at(0), 'reference'));
   if (Number.isFinite(m)) items.push(L('maximum', x, at(m), x + w, at(m), 'matrix-o', {width: 2, dash: '7 5'}), T('maximum.t', x + 6, at(m) - 5, `m = ${numeral(m)}`, text, {bold: true, halo: true, fill: 'matrix-o-text'}));
-  items.push(T('softmax.key', x, y - text * 1.6, tr('softmax_key'), text * 0.9, {fill: 'muted'}));
+  const rows = scores.map((ignored, j) => problem.values.slice(j * problem.d, (j + 1) * problem.d).map(number).join(' '));
+  items.push(T('softmax.key', x, y - text * 2.3, tr('softmax_key'), text * 0.9, {fill: 'muted'}), T('softmax.values', x, y - text * 1.1, tr('softmax_values', {values: rows.map(row => problem.d > 1 ? `(${row})` : row).join(', ')}), text * 0.9, {bold: true}));
   return items;
 };
 // One card for each block: m, l and o after it, with the factor between two cards.
@@ -87,6 +88,6 @@ const exampleChoice = () => {
 states.softmax = {keys: [], draw: softmaxItems(0), caption: () => '', controls: () => [exampleChoice(), ownScores()]};
 states['softmax-block'] = {...states.softmax, draw: softmaxItems(1), enter: () => { params.step = 0; }, controls: () => [stepSlider(), choice('block', tr('block'), [1, 2, 3, 4].map(value => [value, String(value)]))]};
 states['softmax-rescale'] = {...states.softmax, draw: softmaxItems(2), caption: () => { const trace = softmaxTrace(params.fault); return [`${tr('output')}: ${trace.output.map(number).join(', ')}`, `${tr('error')}: ${number(trace.error)}`, `${tr('rescaled')}: ${trace.rescaled}`, `${tr('divisions')}: ${trace.divisions}`, `${tr('through_memory')}: ${trace.memoryPasses}`].join(' · '); },
-  enter: () => { params.step = 15; if (params.fault === 'none') params.fault = 'forget-rescale'; },
+  enter: () => { params.step = 15; params.fault = 'none'; },
   controls: () => [choice('fault', tr('fault'), softmaxFaults.map(fault => [fault, tr(fault === 'none' ? 'no_fault' : fault === 'forget-rescale' ? 'forget' : fault)])), stepSlider(), exampleChoice(),
                    choice('block', tr('block'), [1, 2, 3, 4].map(value => [value, String(value)])), choice('inner', tr('division'), [[0, tr('outer')], [1, tr('inner')]]), ownScores()]};

@@ -16,9 +16,9 @@ const resize = () => {
 };
 // "#race?n=8192": the step and the parameters of its state.
 const writeAddress = () => {
-  const values = stateNow().keys.map(name => `${name}=${params[name]}`).join('&');
-  try { history.replaceState(null, '', `#${steps[current].dataset.step}${values ? '?' + values : ''}`); } catch (ignored) { /* a sandboxed page */ }
-  saved.page = steps[current].dataset.step;
+  const stop = stops[currentStop], name = stop.dataset.step || stop.dataset.id || stop.id, values = currentStop < steps.length ? stateNow().keys.map(each => `${each}=${params[each]}`).join('&') : '';
+  try { history.replaceState(null, '', `#${name}${values ? '?' + values : ''}`); } catch (ignored) { /* a sandboxed page */ }
+  saved.page = name;
   saveState();
 };
 // Browsers limit how often the address may change.
@@ -45,10 +45,6 @@ const setStep = (index, ms = 450) => {
   current = index;
   if (steps[current].dataset.state !== before || ms === 0) stateNow().enter?.();
   steps.forEach((step, i) => step.classList.toggle('here', i === current));
-  const section = steps[current].closest('section').id;
-  links.forEach(link => link.classList.toggle('here', link.hash === `#${section}`));
-  const nav = document.querySelector('nav'), link = document.querySelector('nav .here');
-  nav.scrollLeft = link.offsetLeft - nav.offsetLeft - nav.clientWidth / 3;
   setControls();
   view = currentView();
   root.setAttribute('viewBox', `0 0 ${view.w} ${view.h}`);
@@ -61,7 +57,7 @@ const showQuestion = box => { const index = steps.findIndex(step => step.dataset
 const stepOf = name => {
   if (!name) return -1;
   const found = steps.findIndex(step => step.dataset.step === name);
-  return found >= 0 ? found : stops.findIndex(stop => stop.id === name || stop.closest('section').id === name);
+  return found >= 0 ? found : stops.findIndex(stop => stop.id === name || stop.dataset.id === name || stop.closest('section').id === name);
 };
 
 // Scrolling selects the step nearest to the line of reading; a jump by key or link suspends that until it arrives.
@@ -78,8 +74,8 @@ const notesPanel = document.getElementById('notes');
 let notesWindow = null;
 const showNotes = () => {
   if (notesPanel.hidden && !(notesWindow && !notesWindow.closed)) return;
-  const section = stops[currentStop].closest('section'), [say, ask, answer] = speakerNotes[section.id] || [tr('no_notes'), '', ''];
-  const html = `<h3>${section.querySelector('h2').innerHTML}</h3><p>${say}</p><p><em>${ask}</em></p><p>${answer}</p>`;
+  const section = stops[currentStop].closest('section'), [say, ask, answer, minutes] = speakerNotes[section.id] || [tr('no_notes'), '', '', ''];
+  const html = `<h3>${section.querySelector('h2').innerHTML}</h3><p>${minutes}</p><p>${say}</p><p><em>${ask}</em></p><p>${answer}</p>`;
   notesPanel.innerHTML = html;
   if (notesWindow && !notesWindow.closed) notesWindow.document.body.innerHTML = html;
 };
@@ -98,7 +94,17 @@ const toggleNotes = () => {
   showNotes();
 };
 const asked = document.getElementById('asked');
-const highlightLink = () => { showNotes(); asked.hidden = currentStop >= steps.length && !fullScreenQuestion(); if (currentStop >= steps.length) links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`)); };
+// All keys, on any screen.
+const keysPanel = document.body.appendChild(make('aside', {id: 'keys', hidden: true}, make('h3', {}, tr('keys')), ...tr('keyboard').split(' · ').map(line => make('p', {}, line))));
+const toggleKeys = () => { keysPanel.hidden = !keysPanel.hidden; };
+const highlightLink = () => {
+  showNotes();
+  asked.hidden = currentStop >= steps.length && !fullScreenQuestion();
+  links.forEach(link => link.classList.toggle('here', link.hash === `#${stops[currentStop].closest('section').id}`));
+  const nav = document.querySelector('nav'), link = document.querySelector('nav .here');
+  nav.scrollLeft = link.offsetLeft - nav.offsetLeft - nav.clientWidth / 3;
+  rememberAddress();
+};
 const onScroll = () => {
   if (performance.now() < jumping) return;
   currentStop = nearestStop();
@@ -109,7 +115,7 @@ const goTo = (index, smooth = true) => {
   currentStop = clamp(index, 0, stops.length - 1);
   jumping = performance.now() + 700;
   unhide(stops[currentStop]);
-  const target = stops[currentStop], {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
+  const stop = stops[currentStop], target = stop.matches('.claim') ? stop.closest('section') : stop, {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
   scrollTo({top: currentStop === 0 ? 0 : scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
   if (currentStop < steps.length || current < 0) setStep(Math.min(currentStop, steps.length - 1), smooth ? 450 : 0);
   highlightLink();
@@ -147,18 +153,20 @@ const pictureButtons = () => {
 
 addEventListener('keydown', event => {
   const target = event.target, kind = target.tagName === 'INPUT' ? target.type : target.tagName;
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(text|search|SELECT|TEXTAREA)$/.test(kind)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(text|search|SELECT|TEXTAREA)$/.test(kind)) { if (event.key === 'Escape') target.blur(); return; }
   const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End| )$/ : kind === 'checkbox' ? /^ $/ : kind === 'number' ? /^([0-9]|Arrow.*|Home|End|Tab|Backspace|Delete)$/ : /^$/;
   if (native.test(event.key)) return;
+  if (event.key === '?') { toggleKeys(); return; }
+  if (event.key === 'Escape' && (/^(range|radio|checkbox|SELECT)$/.test(kind) || !keysPanel.hidden)) { target.blur(); keysPanel.hidden = true; return; }
   // In full-screen mode a digit starts to enter a vote count.
   if (fullScreenQuestion() && kind !== 'number' && /^[0-9]$/.test(event.key)) { fullScreenQuestion().querySelector('.vote-count').focus(); return; }
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (handleQuestionKey(name)) { event.preventDefault(); return; }
   if (name === 's') toggleNotes();
   if (name === 's' || fullScreenQuestion()) return;
-  if (/^[0-9]$/.test(name)) { const section = document.querySelector(`section[data-number="${name}"]`); if (section) goTo(stepOf(section.id)); return; }
+  if (/^[0-9]$/.test(name)) { const section = document.querySelector(`section[data-number="${+name || 10}"]`); if (section) goTo(stepOf(section.id)); return; }
   const inLesson = currentStop < steps.length, forward = () => goTo(currentStop + 1), back = () => goTo(currentStop - 1);
-  const acts = {ArrowRight: forward, ArrowLeft: back, PageDown: forward, PageUp: back, l: toggleTheme, t: toggleBig, ...(inLesson ? {ArrowDown: forward, ArrowUp: back, ' ': () => controlsBox.querySelector('.play')?.click()} : {})};
+  const acts = {ArrowRight: forward, ArrowLeft: back, PageDown: forward, PageUp: back, l: toggleTheme, t: toggleBig, h: toggleKeys, c: () => controlsBox.querySelector('input, select')?.focus(), ...(inLesson ? {ArrowDown: forward, ArrowUp: back, ' ': () => controlsBox.querySelector('.play')?.click()} : {})};
   if (acts[name]) { event.preventDefault(); acts[name](); }
 });
 // After a change by mouse, keyboard input goes to the page again.

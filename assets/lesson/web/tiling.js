@@ -11,7 +11,7 @@ const smItems = view => {
   items.push(R('sm', x - 6, y - 6, side + 12, side + 12, 'window', {r: 8, stroke: 'ink', width: 2}), R('hw.shared', x, y, side, shared, 'chip', {stroke: 'ink'}), R('hw.registers', x, y + shared, side, side - shared, 'chip', {stroke: 'ink'}),
     T('sm.t', x, y - text, tr('one_sm', {sms: hardware.sms}), text, {bold: true}), T('hw.shared.t', x + 8, y + text * 1.3, tr('shared_one', {bytes: bytes(hardware.shared)}), text * 0.9), T('hw.registers.t', x + 8, y + shared + text * 1.3, tr('registers_one', {bytes: bytes(hardware.registers)}), text * 0.9));
   ['q', 'k', 'v'].forEach((name, i) => items.push(...matrix(name, x + 12 + i * (tile + 10), y + shared - tile - 10, tile, tile, view)));
-  items.push(...matrix('o', x + 12, y + side - tile * 1.42 - 10, tile * 1.42, tile * 1.42, view), ...matrix('p', x + 24 + tile * 1.42, y + side - tile * 1.42 - 10, tile * 1.42, tile * 1.42, view));
+  items.push(...matrix('o', x + 12, y + side - tile * 1.42 - 10, tile * 1.42, tile * 1.42, view), ...matrix('p', x + 24 + tile * 1.42, y + side - tile * 2 - 10, tile * 2, tile * 2, view));
   return items;
 };
 states.tiling = {keys: [], draw: smItems, caption: () => tr('sm_caption'), controls: () => []};
@@ -63,10 +63,10 @@ states['tiling-orders'] = {keys: ['tick'], draw: tilingItems, caption: () => tr(
   controls: () => [playButton('tick', () => ticks, () => 8), slider('tick', tr('scrub'), {low: 0, high: ticks, text: value => `${Math.floor(value)} / ${ticks}`})]};
 
 // Screen 6.
-params.m = 65536;
+params.m = 16384;
 const theorem = {n: 4096, d: 64};
 const passes = m => 4 * theorem.n * theorem.d / m;
-const memorySizes = [8192, 16384, 32768, 65536, 131072];
+const memorySizes = [8192, 16384, 32768, 65536];
 const theoremItems = view => {
   const {w, h, pad, text} = view, side = Math.min(h - pad * 2 - text * 7, w * 0.55), x = pad + side * 0.16 + text, y = pad + text * 3 + side * 0.12, grid = Math.min(side, h - y - pad - text * 3), count = passes(params.m), c = grid / count;
   const thin = Math.max(12, grid * 0.07), items = [];
@@ -111,7 +111,7 @@ const powerPlot = (plot, k, view, {x, y, w, h}) => {
   const drag = point => { if (params.revealed) return; const value = low * (high / low) ** clamp((y + h - point.y) / h, 0, 1); params[`slope${plot.variable}`] = +clamp(Math.log(value / first[1]) / Math.log(last / xs[0]), -3, 3).toFixed(1); changed(); };
   // Powers of two, three or so.
   const octaves = Math.ceil(Math.log2(high / low) / 4), ticksUp = range(4).map(i => 2 ** ((Math.ceil(Math.log2(low) / octaves) + i) * octaves)).filter(value => value <= high);
-  const items = [...ticksUp.map((value, i) => T(`${id}.y${i}`, x + 4, py(value) + text * 0.3, bytes(value), text * 0.72, {fill: 'muted', opacity: view.small ? 0 : 0.8})), P(`${id}.axes`, `M${x} ${y}v${h}h${w}`, {stroke: 'reference'}), T(`${id}.name`, x + w / 2, y + h + text * 2.7, view.small ? plot.variable : `${plot.variable}  (${plot.fixed})`, text * 0.85, {anchor: 'middle', fill: 'muted'}), ...paragraph(`${id}.title`, x, y - text * 2, tr('law_ask', {variable: plot.variable}), text * (view.small ? 0.8 : 0.95), w + text, {bold: true})];
+  const items = [...ticksUp.map((value, i) => T(`${id}.y${i}`, x + 4, py(value) + text * 0.3, bytes(value), text * 0.85, {fill: 'muted', opacity: view.small ? 0 : 0.8})), P(`${id}.axes`, `M${x} ${y}v${h}h${w}`, {stroke: 'reference'}), T(`${id}.name`, x + w / 2, y + h + text * 2.7, view.small ? plot.variable : `${plot.variable}  (${plot.fixed})`, text * 0.85, {anchor: 'middle', fill: 'muted'}), ...paragraph(`${id}.title`, x, y - text * 2, tr('law_ask', {variable: plot.variable}), text * (view.small ? 0.8 : 0.95), w + text, {bold: true})];
   for (const value of view.small ? [xs[0], last] : xs) items.push(T(`${id}.x${value}`, px(value), y + h + text * 1.3, tokens(value), text * 0.8, {anchor: 'middle', fill: 'muted'}));
   items.push(L(`${id}.guess`, px(xs[0]), py(first[1]), px(last), py(guess), 'accent', {width: 3}), C(`${id}.grip`, px(last), py(guess), 9, 'accent', {stroke: 'surface', width: 2, drag}), C(`${id}.p0`, px(xs[0]), py(first[1]), 5, 'bytes'));
   if (params.revealed) {
