@@ -16,7 +16,7 @@ CancelToken& cancel_on_signals();
 /// Also cancels if stdin ends or has a line "cancel". Ignores a stdin that is /dev/null.
 void cancel_on_stdin(CancelToken&);
 
-/// Reads lines from a descriptor on a thread that can be stopped. An unterminated last line is ignored.
+/// Reads lines from a descriptor on a thread that can be stopped.
 class LineReader {
  public:
   /// Starts the thread. `on_line`: called without line break; `on_end`: after the end of the input, a read error, or a

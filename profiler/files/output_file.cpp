@@ -245,13 +245,16 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
     }
   }
   if (!replaces) return;
-  // If the owner cannot be kept, drop the group bits: they were meant for another group.
-  const bool kept = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
-  if (::fchmod(descriptor_, there.st_mode & (kept ? 0777U : 0707U)) == 0) return;
-  const int error = errno;
   struct stat made {};
+  const bool known = ::fstat(descriptor_, &made) == 0;
+  const bool kept = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0 ||
+                    (known && made.st_uid == there.st_uid && made.st_gid == there.st_gid);
+  // If the owner could not be kept, drop the group bits: they were meant for another group.
+  const mode_t wanted = there.st_mode & (kept ? 0777U : 0707U);
+  if (::fchmod(descriptor_, wanted) == 0) return;
   // File systems without modes give both files the same one.
-  if (::fstat(descriptor_, &made) == 0 && made.st_mode == there.st_mode) return;
+  const int error = errno;
+  if (known && (made.st_mode & 0777U) == wanted) return;
   ::unlink(path_.c_str());
   ::close(std::exchange(descriptor_, -1));
   throw write_error(place, error);

@@ -132,7 +132,11 @@ class StreamLink : public Link {
     std::array<char, 65'536> buffer{};
     const ssize_t length = ::read(output_.number(), buffer.data(), buffer.size());
     if (length < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (length <= 0) return output_.close();
+    if (length <= 0) {
+      // The last line of a file or a user may lack its newline; that of a child that ended is incomplete.
+      if (!has_child_ && !partial_line_.empty()) lines_.push_back(std::move(partial_line_));
+      return output_.close();
+    }
     partial_line_.append(buffer.data(), static_cast<std::size_t>(length));
     std::size_t from = 0;
     for (std::size_t end = partial_line_.find('\n'); end != std::string::npos; end = partial_line_.find('\n', from)) {

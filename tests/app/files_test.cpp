@@ -46,29 +46,6 @@ TEST_F(Files, removed_file_ends_the_sweep) {
   EXPECT_THAT(expect_error(1, process.wait()).err, HasSubstr("run.attnscope"));
 }
 
-TEST_F(Files, waits_for_lock) {
-  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
-  ASSERT_TRUE(read_until<PointEvent>(process));
-  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
-  std::optional<SQLite::Transaction> transaction(std::in_place, other, SQLite::TransactionBehavior::IMMEDIATE);
-  const std::optional<LogEvent> notice = read_until<LogEvent>(process);
-  ASSERT_TRUE(notice);
-  EXPECT_THAT(notice->text, HasSubstr("run.attnscope"));
-  transaction.reset();
-  expect_exit(0, process.wait());
-  EXPECT_EQ(findings(file_).size(), sweep_points);
-}
-
-TEST_F(Files, lock_wait_can_be_cancelled) {
-  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
-  ASSERT_TRUE(read_until<PointEvent>(process));
-  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
-  const SQLite::Transaction transaction(other, SQLite::TransactionBehavior::IMMEDIATE);
-  ASSERT_TRUE(read_until<LogEvent>(process));
-  process.send(SIGTERM);
-  EXPECT_THAT(expect_error(1, process.wait()).err, HasSubstr("locked"));
-}
-
 TEST_F(Files, sighup_cancels) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));

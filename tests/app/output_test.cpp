@@ -153,7 +153,7 @@ TEST_F(Results, FilterSelectsPoints) {
       selected += run["points"].get<double>();
     EXPECT_EQ(selected, points) << preset;
   }
-  for (const char* command : {"info", "export", "report", "compare", "law", "import"})
+  for (const char* command : {"info", "export", "report", "compare", "law"})
     EXPECT_THAT(asked({command, "--help"}).out, AllOf(HasSubstr("preset"), HasSubstr("reason"), HasSubstr("tile")));
 
   json of_fa2 = json::array();

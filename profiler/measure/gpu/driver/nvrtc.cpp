@@ -99,10 +99,18 @@ Result<Nvrtc, Message> Nvrtc::load() {
 
 Message Nvrtc::unsupported_reason(std::string_view arch) const {
   int count = 0;
+  constexpr int most = 10'000;
   std::vector<int> known;
-  if (api_.nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0) {
+  const char* call = "nvrtcGetNumSupportedArchs";
+  nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
+  if (result == NVRTC_SUCCESS && count > 0 && count < most) {
     known.resize(static_cast<std::size_t>(count));
-    if (api_.nvrtcGetSupportedArchs(known.data()) != NVRTC_SUCCESS) known.clear();
+    call = "nvrtcGetSupportedArchs";
+    result = api_.nvrtcGetSupportedArchs(known.data());
+  }
+  if (result != NVRTC_SUCCESS || known.empty()) {
+    return make_reason("compile.archs_unknown", "NVRTC {} cannot list its architectures: {}.", version_,
+                       failed(call, api_.nvrtcGetErrorString(result)));
   }
   std::erase_if(known, [](int each) { return each < 80; });
   for (const int each : known) {
@@ -153,6 +161,9 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   const std::string name = source.user_source ? source.user_source->file.string() : source.file;
   const auto name_pointers = c_strings(text.header_names);
   std::vector<std::string> all_options = options;
+  // Without the option, NVRTC 13 returns kernels of its own cache without a log, and the kernel would appear to have
+  // no registers and no spills.
+  if (!version_.starts_with("12.")) all_options.emplace_back("--no-cache");
   std::optional<ScratchFolder> replaced;
   if (user != nullptr) {  // not part of the cache key: paths do not change the code
     if (implicit) all_options.push_back(fmt::format("--pre-include={}", implicit_header));
