@@ -171,15 +171,6 @@ TEST_F(Results, FilterSelectsPoints) {
   const json errors = rows({"model", "--against", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:64 N:1024 pass:fwd"});
   EXPECT_TRUE(std::ranges::all_of(errors, [](const json& row) { return row["algorithm"] != "naive"; }));
   EXPECT_TRUE(std::ranges::any_of(errors, [](const json& row) { return row["algorithm"] == "fa2"; }));
-
-  ASSERT_EQ(asked({"export", file(), "-o", folder_ / "all.csv"}).exit_code, 0);
-  expect_exit(0, asked({"import", folder_ / "all.csv", "--filter", "d:64 algo:fa2", "-o", folder_ / "some.attnscope"}));
-  std::size_t fitting = 0;
-  for (const StoredPoint& point : RunStore::open(file(), RunStore::Mode::read_only).points()) {
-    fitting += point.record.spec.problem.d == 64 && point.record.spec.algorithm == "fa2" ? 1U : 0U;
-  }
-  EXPECT_GT(fitting, 0U);
-  EXPECT_EQ(RunStore::open(folder_ / "some.attnscope", RunStore::Mode::read_only).points().size(), fitting);
 }
 
 TEST_F(Results, FilterWithoutMatchIsAnError) {
