@@ -85,6 +85,7 @@ ExitCode print_document(const std::string& topic) {
   const auto found = std::ranges::find(all, topic, topic_of);
   if (found == all.end()) {
     std::vector<std::string> known;
+    known.reserve(all.size() + 2);
     for (const Document& document : all) known.emplace_back(topic_of(document));
     known.insert(known.end(), {std::string(axes_topic), std::string(presets_topic)});
     throw CommandError(ExitCode::usage, "{} (for a command's options: `attnscope COMMAND --help`)",

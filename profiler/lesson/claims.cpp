@@ -88,6 +88,7 @@ std::vector<GpuCases> group_by_gpu(std::vector<ClaimCase> cases, const ClaimedRa
     group.cases.push_back(std::move(each));
   }
   std::vector<GpuCases> all;
+  all.reserve(groups.size());
   for (auto& [gpu, group] : groups) all.push_back(std::move(group));
   return all;
 }

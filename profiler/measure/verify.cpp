@@ -297,6 +297,7 @@ std::vector<CaseBlock> case_blocks() {
   AttentionProblem paged = decode;
   paged.page = 64;
   std::vector<AttentionProblem> shared;  // two GPUs, with every assignment of tokens
+  shared.reserve(gpu_orders.size());
   for (const GpuOrder order : gpu_orders)
     shared.push_back({.batch = 2, .heads_q = 4, .heads_kv = 2, .gpus = 2, .gpu_order = order});
 

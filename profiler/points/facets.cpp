@@ -95,6 +95,7 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
   }
   const std::vector<std::string_view> names = field.parts.empty() ? std::vector{field.name} : field.parts;
   std::vector<const FieldColumn*> columns;
+  columns.reserve(names.size());
   for (const std::string_view name : names) columns.push_back(&table.points().field(name));
   const auto key_of = [&](Row row) {
     std::uint64_t key = 0;

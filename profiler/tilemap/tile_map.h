@@ -83,7 +83,7 @@ struct TileMap {
   struct Place {
     int row = 0;
     int column = 0;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): false positive
   };
   BetterDirection better = BetterDirection::neither;  ///< direction of the metric in which values are better
   /// The best tile by the metric (the fastest in a tie), then all tiles within its interval. Empty if the metric has no

@@ -218,6 +218,7 @@ Result<std::unique_ptr<Link>, std::string> start_child(std::vector<std::string> 
   ::posix_spawnattr_setpgroup(&attributes, 0);
 
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = -1;

@@ -52,27 +52,33 @@ struct OptionField {
   MessageFunction example;
   bool ncu_only = true;
 };
-namespace texts = msg::import_dialog;
 const OptionField option_fields[] = {
-    {QLatin1String("--device-name"), message_of<texts::gpu>, message_of<texts::default_from_file>, false},
-    {QLatin1String("--label"), message_of<texts::run_name>, message_of<texts::default_file_name>, false},
-    {QLatin1String("--algorithm"), message_of<texts::algorithm>, message_of<texts::algorithm_example>, false},
-    {axis_option, message_of<texts::problem>, message_of<texts::problem_example>, false},
-    {map_option, message_of<texts::map_columns>, message_of<texts::map_example>, false},
-    {ignore_option, message_of<texts::ignore_columns>, message_of<texts::ignore_example>, false},
-    {QLatin1String("--kernel-name"), message_of<texts::kernel>, message_of<texts::all_launches>},
-    {QLatin1String("--launches"), message_of<texts::launches>, message_of<texts::launches_example>},
-    {QLatin1String("--repeats"), message_of<texts::repeats>, message_of<texts::repeats_example>},
+    {QLatin1String("--device-name"), message_of<msg::import_dialog::gpu>,
+     message_of<msg::import_dialog::default_from_file>, false},
+    {QLatin1String("--label"), message_of<msg::import_dialog::run_name>,
+     message_of<msg::import_dialog::default_file_name>, false},
+    {QLatin1String("--algorithm"), message_of<msg::import_dialog::algorithm>,
+     message_of<msg::import_dialog::algorithm_example>, false},
+    {axis_option, message_of<msg::import_dialog::problem>, message_of<msg::import_dialog::problem_example>, false},
+    {map_option, message_of<msg::import_dialog::map_columns>, message_of<msg::import_dialog::map_example>, false},
+    {ignore_option, message_of<msg::import_dialog::ignore_columns>, message_of<msg::import_dialog::ignore_example>,
+     false},
+    {QLatin1String("--kernel-name"), message_of<msg::import_dialog::kernel>,
+     message_of<msg::import_dialog::all_launches>},
+    {QLatin1String("--launches"), message_of<msg::import_dialog::launches>,
+     message_of<msg::import_dialog::launches_example>},
+    {QLatin1String("--repeats"), message_of<msg::import_dialog::repeats>,
+     message_of<msg::import_dialog::repeats_example>},
 };
 
 QString name_of(const QString& format) {
   static const std::map<QString, MessageFunction> names{
-      {QStringLiteral("csv"), message_of<texts::csv>},
-      {QStringLiteral("json"), message_of<texts::json>},
-      {QStringLiteral("kernel-tuner"), message_of<texts::kernel_tuner>},
-      {QStringLiteral("markdown"), message_of<texts::markdown>},
-      {QStringLiteral("ncu"), message_of<texts::ncu>},
-      {QStringLiteral("nvbench"), message_of<texts::nvbench>}};
+      {QStringLiteral("csv"), message_of<msg::import_dialog::csv>},
+      {QStringLiteral("json"), message_of<msg::import_dialog::json>},
+      {QStringLiteral("kernel-tuner"), message_of<msg::import_dialog::kernel_tuner>},
+      {QStringLiteral("markdown"), message_of<msg::import_dialog::markdown>},
+      {QStringLiteral("ncu"), message_of<msg::import_dialog::ncu>},
+      {QStringLiteral("nvbench"), message_of<msg::import_dialog::nvbench>}};
   const auto found = names.find(format);
   return found == names.end() ? format : qtext(found->second());
 }

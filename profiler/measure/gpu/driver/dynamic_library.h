@@ -56,6 +56,7 @@ class DynamicLibrary {
 /// For C interfaces; valid as long as the strings.
 [[nodiscard]] inline std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
   std::vector<const char*> pointers;
+  pointers.reserve(strings.size());
   for (const std::string& each : strings) pointers.push_back(each.c_str());
   return pointers;
 }
