@@ -271,6 +271,7 @@ void export_csv(const RunStore& store, std::span<const std::int64_t> runs, std::
   for (const std::string& name : extra)
     columns.push_back({name, [name](const Row& r) { return number_cell(r.kernel.metric(name)); }});
   std::vector<std::string> fields;
+  fields.reserve(columns.size());
   for (const Column& column : columns) fields.push_back(csv_field(column.name));
   out << fmt::format("{}\n", fmt::join(fields, ","));
   for_each_row(selection, true, [&](const Row& row) {

@@ -50,6 +50,7 @@ ForeignTable read_csv(std::string_view text) {
 void select_columns(ForeignTable& table, const std::vector<std::pair<std::size_t, std::string>>& columns) {
   const auto select = [&](std::vector<std::string>& fields) {
     std::vector<std::string> kept;
+    kept.reserve(columns.size());
     for (const auto& [column, name] : columns) kept.push_back(std::move(fields[column]));
     fields = std::move(kept);
   };

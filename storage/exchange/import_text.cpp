@@ -42,6 +42,22 @@ char detect_separator(std::string_view text) {
   return separators.at(static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin()));
 }
 
+namespace {
+
+/// Returns true for "1,234", "1,234 ms" and "[0,5 0,6]": a comma between digits in a cell that begins with a number.
+/// Where commas do not separate fields, such a comma may be a decimal comma or separate thousands.
+bool has_number_with_comma(std::string_view field) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::size_t begin = field.find_first_not_of(" [(+-.");
+  if (begin == std::string_view::npos || !is_digit(field[begin])) return false;
+  for (std::size_t at = field.find(',', 1); at != std::string_view::npos; at = field.find(',', at + 1)) {
+    if (at + 1 < field.size() && is_digit(field[at - 1]) && is_digit(field[at + 1])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string CsvReader::quoted() {
   const std::size_t opened = line_;
   std::string field;
@@ -68,12 +84,6 @@ std::string CsvReader::plain() {
   at_ += field.size();
   while (!field.empty() && (field.back() == '\r' || field.back() == ' ')) field.remove_suffix(1);
   while (!field.empty() && field.front() == ' ') field.remove_prefix(1);
-  if (separator_ != ',' && field.find(',') != std::string_view::npos &&
-      field.find_first_not_of("0123456789.,+-eE") == std::string_view::npos) {
-    fail(line_place(line_),
-         make_message("'{}' has a comma (save the table with decimal points and without separators of thousands)",
-                      field));
-  }
   return std::string(field);
 }
 
@@ -92,6 +102,11 @@ std::optional<CsvLine> CsvReader::next() {
         fail(line_place(record.number), make_message("more than {} columns", max_fields));
       }
       std::string& field = record.fields.emplace_back(!ended() && text_[at_] == '"' ? quoted() : plain());
+      if (separator_ != ',' && has_number_with_comma(field)) {
+        fail(line_place(line_),
+             make_message("'{}' has a comma (save the table with decimal points and without separators of thousands)",
+                          shortened(field)));
+      }
       if (field.size() > max_field_bytes) {
         fail(line_place(record.number), make_message("field {} exceeds 1 MiB", record.fields.size()));
       }
@@ -160,8 +175,8 @@ std::optional<Unit> find_unit(const std::array<UnitName, count>& names, std::str
 }
 
 std::optional<Unit> parse_simple_unit(std::string_view word) {
-  if (const auto unit = find_unit(exact_units, word)) return unit;
-  if (const auto unit = find_unit(counted_units, word)) return unit;
+  if (auto unit = find_unit(exact_units, word)) return unit;
+  if (auto unit = find_unit(counted_units, word)) return unit;
   constexpr std::string_view prefixes = "kmgtp";
   const std::size_t power = word.empty() ? std::string_view::npos : prefixes.find(word.front());
   if (power == std::string_view::npos) return std::nullopt;

@@ -23,7 +23,7 @@ namespace {
 
 bool may_have_changed(const KnownFile& known, const RunSummary& run) {
   const auto before = known.runs.find(run.id);
-  return before == known.runs.end() || run.state == StoredRunState::running ||
+  return before == known.runs.end() || run.state == StoredRunState::running || before->second.state != run.state ||
          before->second.finished_at != run.finished_at || before->second.points != run.points;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runs/workspace.h"
 
+#include <QFile>
 #include <QFileInfo>
 #include <QMetaObject>
 #include <algorithm>
@@ -221,7 +222,9 @@ void Workspace::handle_read(FileContents& contents) {
     // false if the file was closed while it was read
     if (open || contents.whole) accept(contents, !open);
   } else if (open && !followed && QFileInfo::exists(path)) {
-    close(path);  // overwritten with something else
+    QFile file(path);
+    const bool database = file.open(QIODevice::ReadOnly) && file.read(15) == "SQLite format 3";
+    if (!database) close(path);  // overwritten with something else; a busy file keeps its points
     emit open_failed(path, contents.error);
   }
   // A file that is being created may not be readable yet; the next poll retries.

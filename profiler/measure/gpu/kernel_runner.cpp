@@ -114,11 +114,13 @@ struct ArgumentEncoder {
   }
 };
 
-/// Throws PointAbort if a manifest's arguments differ from the kernel's parameters. Drivers older than CUDA 12.4 do not
-/// report these.
+/// Throws PointAbort if a manifest's arguments differ from the kernel's parameters, or if the driver cannot tell.
 void check_arguments(const CudaApi& cuda, const KernelLaunch& launch, CUfunction function,
                      const std::vector<std::vector<std::byte>>& arguments) {
-  if (cuda.parameter_info == nullptr) return;
+  if (cuda.parameter_info == nullptr) {
+    throw PointAbort(Disposition::compile_error, "compile.argument_check",
+                     "{}: a driver of CUDA 12.4 or later is needed to check the arguments.", launch.source.entry);
+  }
   std::vector<std::size_t> taken;
   std::size_t offset = 0;
   std::size_t bytes = 0;

@@ -106,10 +106,11 @@ TEST(ForeignShapes, NumbersOfSpreadsheets) {
               ElementsAre("a fwd fp16 b1 16/16 1024x1024 d64 full 150"));
   EXPECT_THAT(points_in("impl,N,H,D,us\na,\"16,384\",16,64,\"1,234.5\"\n"),
               ElementsAre("a fwd fp16 b1 16/16 16384x16384 d64 full 1234.5"));
-  for (const char* number : {"1,234", "0,15", "1.234,5"}) {
+  for (const char* number : {"1,234", "0,15", "1.234,5", "1,234 ms", "1,234 ± 0,012", "[1,234 1,310]"}) {
     EXPECT_THAT(error_in(std::string("impl;N;H;D;us\na;1024;16;64;") + number + "\n"),
                 HasSubstr(fmt::format("line 2: '{}' has a comma", number)));
   }
+  EXPECT_THAT(error_in("impl;N;H;D;us\na;1024;16;64;\"1,234\"\n"), HasSubstr("'1,234' has a comma"));
   EXPECT_THAT(error_in("impl,N,H,D,us\na,64,16,64,\"1,23\"\n"), HasSubstr("'1,23'"));
 }
 

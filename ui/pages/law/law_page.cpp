@@ -152,8 +152,7 @@ void LawPage::show_table() {
 }
 
 QString family_title(const LawSet& set, const LawFamily& family) {
-  const QString title =
-      QString::fromStdString(analysis::short_title(set.points->table().algorithms(), family.algorithm));
+  QString title = QString::fromStdString(analysis::short_title(set.points->table().algorithms(), family.algorithm));
   const bool alone = std::ranges::none_of(set.families, [&](const LawFamily& other) {
     return &other != &family && other.algorithm == family.algorithm && other.level == family.level;
   });

@@ -21,7 +21,7 @@ constexpr int cell_padding = 16;    ///< Horizontal padding of a cell.
 constexpr int header_padding = 12;  ///< Horizontal padding of a heading.
 constexpr int arrow_room = 12;      ///< Room for the sort arrow.
 constexpr int max_text_chars = 20;  ///< Longer masks and names are cut.
-constexpr int max_column_width = 340;
+constexpr int max_setting_width = 340;
 
 }  // namespace
 
@@ -204,7 +204,7 @@ void PointsPage::size_columns() {
     int& width = widths_[model_->key_of(column)];
     width = std::max({width, needed + cell_padding, metrics.horizontalAdvance(heading_of(column)) + header_padding});
     if (!sized_by_user_.contains(model_->key_of(column)))
-      table_->setColumnWidth(column, std::min(width, max_column_width));
+      table_->setColumnWidth(column, std::min(width, max_setting_width));
   }
 }
 

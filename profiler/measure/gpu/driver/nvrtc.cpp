@@ -92,7 +92,9 @@ Result<Nvrtc, Message> Nvrtc::load() {
   }
   int major = 0;
   int minor = 0;
-  nvrtc.api_.nvrtcVersion(&major, &minor);
+  if (nvrtc.api_.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) {
+    return Failure{make_message("NVRTC {}: nvrtcVersion failed.", nvrtc.path_.string())};
+  }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
   return nvrtc;
 }
