@@ -14,6 +14,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -66,7 +67,7 @@ std::string to_string(const FileStamp& stamp) {
 
 struct PassedChecks {
   std::mutex mutex;
-  std::map<std::pair<std::string, std::string>, std::string> versions;  ///< by check and file
+  std::map<std::pair<std::string, std::string>, std::string> versions;  ///< key: check and file
 };
 PassedChecks& passed_checks() {
   static PassedChecks checks;
@@ -278,13 +279,29 @@ std::vector<std::string> log_names(const std::filesystem::path& file) {
   return names;
 }
 
-/// What only grows while a file is written.
+/// Returns true if SQLite would ignore the whole log. Zeros are a log whose begin was lost in a power failure.
+bool has_other_content(const std::filesystem::path& log) {
+  if (!log.string().ends_with("-wal")) return false;
+  constexpr std::array<std::string_view, 2> headers{std::string_view("\x37\x7f\x06\x82"),
+                                                    std::string_view("\x37\x7f\x06\x83")};
+  std::string begin(4, '\0');
+  std::ifstream(log, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return std::ranges::count(headers, begin) == 0 && begin != std::string(4, '\0');
+}
+
+/// Amounts that only grow while a file is written.
 struct Progress {
   std::map<std::int64_t, std::string> runs;  ///< uid by run id
   std::int64_t last_point = 0;
+  std::int64_t values = 0;
+  std::int64_t sets = 0;  ///< sets of ceilings and noise
+  std::string last_edit;
 
   [[nodiscard]] bool continues(const Progress& earlier) const {
-    return std::ranges::includes(runs, earlier.runs) && last_point >= earlier.last_point;
+    const bool grows = last_point >= earlier.last_point && sets >= earlier.sets && last_edit >= earlier.last_edit;
+    // Points of a group that is measured again lose their values and get new ids.
+    return std::ranges::includes(runs, earlier.runs) && grows &&
+           (last_point > earlier.last_point || values >= earlier.values);
   }
 };
 
@@ -309,7 +326,17 @@ std::optional<Progress> read_intact(const std::filesystem::path& file, DatabaseA
     Progress progress;
     SQLite::Statement runs(*database, "SELECT id, uid FROM runs");
     while (runs.executeStep()) progress.runs[runs.getColumn(0).getInt64()] = runs.getColumn(1).getString();
-    progress.last_point = database->execAndGet("SELECT max(seq) FROM sqlite_sequence WHERE name = 'points'").getInt64();
+    SQLite::Statement amounts(
+        *database,
+        "SELECT coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'points'), 0), (SELECT count(*) FROM "
+        "timing_samples) + (SELECT count(*) FROM metric_values), (SELECT count(*) FROM ceiling_sets) + (SELECT "
+        "count(*) FROM noise_sets), coalesce((SELECT max(edited_at) FROM runs), '')");
+    if (amounts.executeStep()) {
+      progress.last_point = amounts.getColumn(0).getInt64();
+      progress.values = amounts.getColumn(1).getInt64();
+      progress.sets = amounts.getColumn(2).getInt64();
+      progress.last_edit = amounts.getColumn(3).getString();
+    }
     return progress;
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xFF;
@@ -326,6 +353,7 @@ bool has_foreign_log(const std::filesystem::path& file) {
   // Read the file first: a program that writes it now only adds to it.
   const std::optional<Progress> alone = read_intact(file, DatabaseAccess::immutable, false);
   if (!alone) return false;  // killed while the log was written back
+  if (std::ranges::any_of(log_names(file), has_other_content)) return true;
   const std::optional<Progress> replayed = read_intact(file, DatabaseAccess::read_only, true);
   return replayed ? !replayed->continues(*alone) : read_intact(file, DatabaseAccess::immutable, true).has_value();
 }

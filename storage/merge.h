@@ -39,7 +39,7 @@ enum class DamagedFilePolicy {
                                       DamagedFilePolicy damaged = DamagedFilePolicy::refuse);
 
 /// Copies all runs of `sources` except deleted ones into a new compact file without a journal, in their order, merged
-/// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `replace_any`.
+/// like merge_files(). Replaces, atomically, an empty or older attnscope file, or any regular file if `replace_any`.
 MergeReport write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
                                bool replace_any = false);
 

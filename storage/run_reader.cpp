@@ -272,10 +272,26 @@ std::vector<RunSummary> RunStore::runs(bool include_deleted) const {
 
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
                                           bool include_deleted) const {
+  constexpr std::size_t most_samples = 250'000'000;  // 2 GB
   std::vector<StoredPoint> points;
-  visit_points(
-      runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
-      include_deleted);
+  std::size_t samples = 0;
+  const auto begin = [&] {
+    points.clear();
+    samples = 0;
+  };
+  const auto keep = [&](StoredPoint&& point) {
+    const auto count = [&](const std::vector<KernelRecord>& kernels) {
+      for (const KernelRecord& kernel : kernels) samples += kernel.samples_ns.size();
+    };
+    count(point.record.kernels);
+    for (const RoundRecord& round : point.record.rounds) count(round.kernels);
+    if (samples > most_samples) {
+      throw FileError(FileError::Kind::other, "{}: more than {} timing samples (read fewer runs at once)",
+                      impl_->file.string(), most_samples);
+    }
+    points.push_back(std::move(point));
+  };
+  visit_points(runs, after_id, begin, keep, include_deleted);
   return points;
 }
 

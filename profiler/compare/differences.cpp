@@ -304,7 +304,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   for (const std::size_t side : {0U, 1U}) {
     for (const RunIndex run : runs.at(side)) {
       const Run& of_run = table.runs()[run];
-      // Several GPUs of one model are told apart.
+      // Names GPUs of one model with their id.
       const bool apart = ids[of_run.device_name].size() > 1 && !of_run.device_id.empty();
       add(conditions, msg::difference::gpu{}, side,
           Message::verbatim(apart ? device_title(table, run) : of_run.device_name));

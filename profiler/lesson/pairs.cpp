@@ -46,7 +46,7 @@ std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const
 }  // namespace
 
 std::vector<Pair> find_doubled_pairs(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
-  // By the spec without N, then by N. Of repeated points the first counts.
+  // Key: the spec without N, then N. The first of repeated points counts.
   std::map<std::string, std::map<std::int64_t, Row>> groups;
   for (const Row row : rows) {
     PointSpec spec = table.spec(row);

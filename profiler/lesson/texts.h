@@ -46,7 +46,7 @@ struct Choice {
   std::string why{};  ///< why it is correct, or what it would imply
 };
 
-/// A text beside a state of the drawing, or a question inside it.
+/// A text with its state of the drawing, or a question shown in the drawing.
 struct Step {
   std::string picture{};   ///< state of the drawing; empty: as before
   std::string text{};      ///< Markdown

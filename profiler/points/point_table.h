@@ -46,7 +46,7 @@ struct Run {
   std::size_t first_place = 0;     ///< index of this run's first point in it
   SweepRounds rounds = {};
   std::uint64_t turns = 0;  ///< equal for runs measured interleaved in the same rounds; else 0
-  // What repeated recordings have in common (profiler/compare/comparison.h); empty if unknown.
+  // Equal for repeated recordings (profiler/compare/comparison.h); empty if unknown.
   std::string plan = {};     ///< equal for equal plans
   std::string program = {};  ///< version
   std::string options = {};  ///< of the measurement, as text
@@ -188,7 +188,7 @@ class PointTable {
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
   std::unique_ptr<std::mutex> creation_mutex_ = std::make_unique<std::mutex>();  ///< protects creation of columns
-  mutable std::map<std::string, ValueColumn, std::less<>> values_;               ///< by metric
+  mutable std::map<std::string, ValueColumn, std::less<>> values_;               ///< key: metric
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
 };
 

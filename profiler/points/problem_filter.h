@@ -116,7 +116,7 @@ class ProblemFilter {
 
   std::vector<FacetPtr> facets_;
   FacetPtr spread_;
-  std::vector<Choice> choices_;  ///< by facet
+  std::vector<Choice> choices_;  ///< one per facet
   bool touched_ = false;         ///< the user made a choice
   std::vector<Row> rows_;
 };

@@ -149,9 +149,14 @@ double detectable_change(const RatioEstimate& estimate, double margin, double le
 void check(const ComparedRow& row) {
   const auto good = [](double value) { return std::isfinite(value) && value > 0; };
   for (const SideRounds* side : {&row.base, &row.other}) {
-    if (side->ns.empty() || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good))
-      throw std::invalid_argument("times and cycles of rounds must be positive and finite");
+    const auto fits = [&](const auto& list) { return list.empty() || list.size() == side->ns.size(); };
+    if (side->ns.empty() || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
+        !fits(side->cycles) || !fits(side->moments) || !fits(side->rounds) ||
+        (!row.paired && !row.exact && side->recordings.size() != side->ns.size()))
+      throw std::invalid_argument("invalid rounds: values must be positive and lists of equal length");
   }
+  if (row.paired && row.base.ns.size() != row.other.ns.size())
+    throw std::invalid_argument("paired sides must have equally many rounds");
 }
 
 /// `by_time`: the time alone, without clocks, would have decided.

@@ -198,8 +198,6 @@ std::string last_line(std::string_view words) {
 }
 
 Result<std::unique_ptr<Link>, std::string> start_child(std::vector<std::string> words) {
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
   std::array<Descriptor, 3> ours;  // ends of the child's input (a socket), output and errors
   std::array<Descriptor, 3> theirs;
   for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -209,8 +207,11 @@ Result<std::unique_ptr<Link>, std::string> start_child(std::vector<std::string> 
       return Failure<std::string>{std::strerror(errno)};
     ours.at(i) = Descriptor(ends[0]);
     theirs.at(i) = Descriptor(ends[1]);
-    ::posix_spawn_file_actions_adddup2(&files, ends[1], static_cast<int>(i));
   }
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  for (std::size_t i = 0; i < theirs.size(); ++i)
+    ::posix_spawn_file_actions_adddup2(&files, theirs.at(i).number(), static_cast<int>(i));
   // Own process group: Ctrl-C reaches only the parent, which then ends the link.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);

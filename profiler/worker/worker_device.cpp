@@ -230,7 +230,12 @@ class WorkerDevice : public Device {
   static std::string request_id_of(const Event& event) {
     return std::visit(
         [](const auto& each) {
-          if constexpr (requires { each.id; }) return each.id;
+          using E = std::decay_t<decltype(each)>;
+          constexpr bool answers = requires {
+            each.usable;
+          }
+          || std::is_same_v<E, RefusedEvent> || std::is_same_v<E, BuildEvent> || std::is_same_v<E, ProgressEvent>;
+          if constexpr (answers) return each.id;
           return std::string();
         },
         event);

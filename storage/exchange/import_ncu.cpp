@@ -476,7 +476,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   if (!missing.empty() && !request.columns_only) fail(make_message("an ncu table has no problem: {}", missing));
   std::map<std::string, int> times;
   PointRecord point = point_of(launches, length, request, times);
-  point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
+  point.spec.algorithm = "?";  // any name: the caller needs only the columns
   if (missing.empty()) point.spec = builder.given_spec();
   std::string device = request.device_name.empty() ? "unnamed GPU" : request.device_name;
   const std::string& capability = launches.front().compute_capability;

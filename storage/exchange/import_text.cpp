@@ -230,7 +230,7 @@ std::optional<double> parse_amount(std::string_view text) {
   const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
   std::string digits(text.substr(0, end));
   if (digits.find(',') != std::string::npos) {
-    std::size_t size = digits.size();  // of the digits before the last group
+    std::size_t size = digits.size();  // number of digits before the last group
     for (; size > 4 && digits[size - 4] == ','; size -= 4) digits.erase(size - 4, 1);
     const std::size_t first = size - (digits.starts_with('-') ? 1 : 0);
     if (first < 1 || first > 3 || digits.find(',') != std::string::npos) return std::nullopt;

@@ -79,12 +79,12 @@ class CollectPanel : public QWidget {
   CollectorProcess collector_;
   QString database_in_use_;
   qint64 run_ = 0;
-  QStringList arguments_;             ///< of the last sweep
+  QStringList arguments_;             ///< arguments of the last sweep
   std::optional<CeilingsTask> work_;  ///< current or last ceilings measurement; nullopt: a sweep
   QStringList said_;                  ///< log messages of that measurement
   bool stopping_ = false;             ///< cancelled, but not finished
   struct Unfinished {
-    QStringList arguments;  ///< of `attnscope`
+    QStringList arguments;  ///< arguments of `attnscope`
     QString database;
     qint64 run = 0;
     std::size_t done = 0;

@@ -83,7 +83,10 @@ CollectorProcess::~CollectorProcess() {
 void CollectorProcess::start_collector(const QStringList& arguments) {
   const QString program = find_collector();
   if (program.isEmpty()) {
-    emit failed(QStringLiteral("Program “attnscope” not found in this program's folder or in PATH."));
+    // Queued: callers store what they asked for only after this function returns.
+    const QString why = QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
+    QMetaObject::invokeMethod(
+        this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
     return;
   }
   start(program, arguments);

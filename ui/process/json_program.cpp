@@ -49,7 +49,12 @@ void JsonProgram::stop() {
   if (process_ == nullptr) return;
   process_->disconnect(this);
   process_->kill();
-  process_->waitForFinished(1000);
+  constexpr int patience_ms = 1000;
+  if (process_->state() != QProcess::NotRunning && !process_->waitForFinished(patience_ms)) {
+    // A process blocked in the driver cannot be killed; delete it when it ends.
+    QProcess* const left = process_.release();
+    connect(left, &QProcess::finished, left, &QObject::deleteLater);
+  }
   process_.reset();
 }
 

@@ -81,7 +81,7 @@ class ServeSession : public QObject {
   ServeTarget target_;
   CollectorProcess process_;
   State state_ = State::idle;
-  std::map<std::uint64_t, Request> open_;  ///< by id
+  std::map<std::uint64_t, Request> open_;  ///< key: request id
   std::uint64_t asked_ = 0;
 };
 

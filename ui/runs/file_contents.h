@@ -21,7 +21,7 @@ inline constexpr std::size_t most_points = 500'000;
 /// State of an earlier read, used to detect changes.
 struct KnownFile {
   FileStamp stamp = {};
-  std::map<std::int64_t, RunSummary> runs = {};  ///< by run id
+  std::map<std::int64_t, RunSummary> runs = {};  ///< key: run id
 
   /// Returns true if the file is the same and still has all known runs, which are compared, too, because a new file may
   /// reuse an inode.
@@ -34,7 +34,7 @@ struct FileContents {
   FileStamp stamp;
   bool whole = true;  ///< nothing was known, or the file was replaced
   std::vector<RunSummary> runs;
-  std::map<std::int64_t, RunPoints> points;  ///< by run id: all points of each run that may have changed
+  std::map<std::int64_t, RunPoints> points;  ///< key: run id; all points of the runs that may have changed
   std::vector<StoredCeilings> ceilings;
   std::vector<StoredNoise> noise;
   QString skipped;  ///< sentences about skipped rows and manifests and RunStore::warnings(); empty if none

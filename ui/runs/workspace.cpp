@@ -269,7 +269,7 @@ void Workspace::add_contents(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
   const bool same_file = before && before->stamp.same_file(contents.stamp);
-  if (!contents.whole && !same_file) return read_in_background(path);  // closed or replaced meanwhile
+  if (!contents.whole && !same_file) return read_in_background(path);  // closed or replaced during the read
   stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);
@@ -295,7 +295,7 @@ void Workspace::add_contents(FileContents& contents, bool first) {
   resume_gathering();
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
-  if (running && (first || replaced)) follow(path);
+  if (running) follow(path);
 }
 
 Workspace::Change Workspace::update_runs(FileContents& contents) {
@@ -315,6 +315,10 @@ Workspace::Change Workspace::update_runs(FileContents& contents) {
       now.push_back(
           {std::make_shared<RunInfo>(std::move(info)), RunPoints(), initially_visible(contents.path, summary)});
       change = Change::runs;
+      if (summary.points > 0 && !contents.points.contains(summary.id)) {  // deleted and restored during the read
+        stamps_.erase(contents.path);
+        read_in_background(contents.path);
+      }
     } else {
       LoadedRun& run = now.emplace_back(std::move(known->second));
       const RunSummary& was = run.info->summary;

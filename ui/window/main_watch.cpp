@@ -30,8 +30,12 @@ void MainWindow::build_watchers() {
     timer->setSingleShot(true);
     timer->setInterval(write_delay);
   }
-  connect(&file_watcher_, &QFileSystemWatcher::fileChanged, &files_timer_, qOverload<>(&QTimer::start));
-  connect(&file_watcher_, &QFileSystemWatcher::directoryChanged, &files_timer_, qOverload<>(&QTimer::start));
+  // A running timer goes on: a collector may write more often than its interval.
+  const auto start_timer = [this] {
+    if (!files_timer_.isActive()) files_timer_.start();
+  };
+  connect(&file_watcher_, &QFileSystemWatcher::fileChanged, this, start_timer);
+  connect(&file_watcher_, &QFileSystemWatcher::directoryChanged, this, start_timer);
   connect(&files_timer_, &QTimer::timeout, this, &MainWindow::check_files);
   connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::watch_files);
   for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {

@@ -123,7 +123,7 @@ class BarList : public QWidget {
   QString otherwise_;
   std::vector<BarLine> lines_;
   double title_width_ = 0;
-  double text_width_ = 0;  ///< Of words and notes.
+  double text_width_ = 0;  ///< width of words and notes
 };
 
 /// Color of a named part of a block; parts that are no matrix are gray.

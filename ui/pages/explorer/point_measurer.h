@@ -22,7 +22,7 @@ namespace attnscope::ui {
 
 struct MeasuredPoint {
   enum class State { waiting, running, finished, refused, cancelled };
-  QString id{};  ///< Of the request.
+  QString id{};  ///< id of the request
   State state = State::waiting;
   ExplorerChoices choices;
   QString device;  ///< Display name of the measuring device.

@@ -66,7 +66,8 @@ Result<CuptiApi, Message> CuptiApi::load() {
   CuptiApi api;
   api.path = library->path();
   std::uint32_t version = 0;
-  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) api.cuptiGetVersion(&version);
+  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion") && api.cuptiGetVersion(&version) != CUPTI_SUCCESS)
+    return Failure{make_message("CUPTI in {}: cuptiGetVersion failed.", api.path.string())};
   api.version = version_text(version);
   // Parameter structs grow with each version, and an older library rejects a larger struct.
   if (version / 10000 < CUPTI_API_VERSION / 10000) {

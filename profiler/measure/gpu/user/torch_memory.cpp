@@ -234,7 +234,7 @@ class TorchMemory {
   CudaApi cuda_;  ///< loaded with the first device
   std::mutex mutex_;
   std::map<int, DeviceState> devices_;
-  Blocks blocks_;  ///< by address of the memory for PyTorch
+  Blocks blocks_;  ///< key: address that PyTorch received
   std::map<std::int64_t, TensorUsage> usage_;
   std::int64_t tag_ = 0;
 };
