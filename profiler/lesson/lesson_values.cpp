@@ -20,8 +20,10 @@ namespace {
 using Value = std::optional<LessonValue>;
 using E = const Evidence&;
 
-Value capacity(std::int64_t bytes) {
-  return LessonValue{text(Capacity(bytes)), "datasheet"};
+Value capacity(E evidence, std::int64_t bytes) {
+  const bool measured = std::ranges::any_of(
+      evidence.rows, [&](Row row) { return evidence.points.run(row).provenance == Provenance::measured; });
+  return LessonValue{text(Capacity(bytes)), measured ? "driver" : "datasheet"};
 }
 
 Value figure(const std::optional<GpuFigure>& figure, std::string_view unit) {
@@ -102,8 +104,8 @@ Value decoding_blocks(E evidence) {
 // clang-format off
 const std::array value_table{
     ValueDefinition{"gpu", [](E e) { return Value({e.gpu.name, ""}); }},
-    ValueDefinition{"shared_block", [](E e) { return capacity(e.gpu.shared_bytes_per_block); }},
-    ValueDefinition{"l2", [](E e) { return capacity(e.gpu.l2_bytes); }},
+    ValueDefinition{"shared_block", [](E e) { return capacity(e, e.gpu.shared_bytes_per_block); }},
+    ValueDefinition{"l2", [](E e) { return capacity(e, e.gpu.l2_bytes); }},
     ValueDefinition{"dram_rate", [](E e) { return figure(gpu_figure(e.gpu, e.ceilings, {ceiling_key::dram_read}), "byte/s"); }},
     ValueDefinition{"dram_latency", [](E e) { return figure(gpu_figure(e.gpu, e.ceilings, {ceiling_key::latency_dram}), "ns"); }},
     ValueDefinition{"tensor_rate", [](E e) { return figure(tensor_rate(e.gpu, e.ceilings), "flop/s"); }},

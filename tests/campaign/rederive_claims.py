@@ -260,7 +260,7 @@ def parse_page(text):
         for row in re.findall(r'<tr>(.*?)</tr>', article, re.S):
             label, value, more = (html.unescape(re.sub('<[^>]*>', '', cell))
                                   for cell in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', row, re.S)[:3])
-            if label.startswith(('claimed', 'asked for', 'give or take')):
+            if label.startswith(('claimed', 'held if', 'give or take')):
                 continue
             rows[label].append(value)
             if ' … ' in more:

@@ -40,13 +40,13 @@ const attentionItems = stageNumber => view => {
              ...cells('c.s', box.s, c, s, 'matrix-p', (value, r) => row(r, known.s) * clamp(0.3 + value / 6, 0.06, 0.8)),
              ...cells('c.p', box.p, c, p, 'matrix-p', (value, r) => row(r, known.p) * clamp(value * 1.3, 0.04, 1)),
              ...cells('c.o', box.o, c, o, 'matrix-o', (value, r) => row(r, known.o) * soft(value)));
-  tr('tokens').split(' ').slice(0, n).forEach((word, r) => items.push(T(`token.${r}`, box.q[0] - c * 0.3, box.q[1] + (r + 0.5) * c + text * 0.35, word, text, {anchor: 'end', bold: r === i})));
+  tr('tokens').split(' ').slice(0, n).forEach((word, r) => items.push(T(`token.${r}`, box.q[0] - Math.max(c * 0.3, 9), box.q[1] + (r + 0.5) * c + text * 0.35, word, text, {anchor: 'end', bold: r === i})));
   const last = box[['q', 's', 'p', 'o'][stageNumber]], drag = point => { params.query = clamp(Math.floor((point.y - box.q[1]) / c), 0, n - 1); changed(); };
   const right = folded && stageNumber > 1 ? box.s[0] + 6 * c : last[0] + last[2] * c;
   items.push(R('query', box.q[0] - 5, box.q[1] + i * c - 3, right - box.q[0] + 10, c + 6, '', {stroke: 'ink', width: 2.5, r: 5}),
              R('query.hit', box.q[0] - c * 3, box.q[1] - 4, right - box.q[0] + c * 3, n * c + 8, 'surface', {opacity: 0, drag}));
   const line = [null, s, p][stageNumber], [sx, sy] = stageNumber === 2 ? box.p : box.s;
-  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.42), {anchor: 'middle', halo: true})));
+  if (line && c > 19) line[i].forEach((value, k) => items.push(T(`value.${k}`, sx + (k + 0.5) * c, sy + (i + 0.5) * c + text * 0.28, value.toFixed(stageNumber === 1 ? 1 : 2).replace('-', '−'), Math.min(text * 0.85, c * 0.36), {anchor: 'middle', halo: true})));
   return items;
 };
 ['attention', 'attention-scores', 'attention-softmax', 'attention-mix'].forEach((name, k) => {

@@ -32,7 +32,7 @@ const nodeOf = item => {
     nodes.set(item.id, entry);
   }
   const wanted = {...attributesOf(item), fill: paint(item.fill), stroke: item.halo ? 'var(--surface)' : paint(item.stroke), 'stroke-width': item.halo ? 4 : item.width ?? 1, opacity: item.opacity ?? 1,
-                  'stroke-dasharray': item.dash || 'none', class: item.drag ? (item.pan ? 'draggable pan' : 'draggable') : item.halo ? 'halo' : ''};
+                  'stroke-dasharray': item.dash || 'none', 'pointer-events': item.drag ? 'all' : 'none', class: item.drag ? (item.pan ? 'draggable pan' : 'draggable') : item.halo ? 'halo' : ''};
   for (const [name, value] of Object.entries(wanted)) {
     const shown = typeof value === 'number' ? Math.round(value * 100) / 100 : value;
     if (entry.last[name] !== shown) entry.node.setAttribute(name, entry.last[name] = shown);

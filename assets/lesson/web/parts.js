@@ -19,13 +19,14 @@ const tornWall = (id, x, y, w, h, side, more = {}) => {
 const squarePath = (places, side) => places.map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h${side}v${side}h-${side}z`).join('');
 // Estimated width of a text in units of its size, and the size at which it fits `width`.
 const charWidth = (char, bold) => char.codePointAt(0) > 0x2e7f ? 1 : bold ? 0.6 : 0.54;
-const textFit = (text, width) => width / [...text].reduce((sum, char) => sum + charWidth(char, true), 0);
+const textWidth = (text, bold = false) => [...text].reduce((sum, char) => sum + charWidth(char, bold), 0);
+const textFit = (text, width) => width / textWidth(text, true);
 // Rows of text, wrapped at about `width` pixels.
 const paragraph = (id, x, y, text, size, width, more = {}) => {
   const lines = [''];
   let used = 0;
-  for (const word of text.match(/(?:[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+)[。，：；、）]*\s*|\s+/g) || []) {
-    const length = [...word].reduce((sum, char) => sum + charWidth(char, more.bold), 0) * size;
+  for (const word of text.match(/(?:[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+)[。，：；、）？！]*\s*|\s+/g) || []) {
+    const length = textWidth(word, more.bold) * size;
     if (used + length > width + size * 0.3 && used > 0) { lines.push(''); used = 0; }
     lines[lines.length - 1] += word;
     used += length;
@@ -33,13 +34,15 @@ const paragraph = (id, x, y, text, size, width, more = {}) => {
   return lines.map((line, i) => T(`${id}.${i}`, x, y + i * size * 1.3, line.trimEnd(), size, more));
 };
 // A row of horizontal bars: [{label, value, text, fill}], to one scale.
-const barRows = (id, x, y, w, rows, view, {height = view.text * 1.15, labelWidth = view.small ? 92 : 180, most = Math.max(...rows.map(row => row.value))} = {}) =>
-  rows.flatMap((row, i) => {
-    const top = y + i * height * 1.75, full = w - labelWidth - view.text * 5.5;
+const barRows = (id, x, y, w, rows, view, height) => {
+  const most = Math.max(...rows.map(row => row.value)), labelWidth = Math.max(...rows.map(row => textWidth(row.label))) * view.text * 0.95 + 10, full = w - labelWidth - view.text * 5.5;
+  return rows.flatMap((row, i) => {
+    const top = y + i * height * 1.75;
     return [T(`${id}.l${i}`, x + labelWidth - 8, top + height * 0.78, row.label, view.text * 0.92, {anchor: 'end'}),
             R(`${id}.b${i}`, x + labelWidth, top, Math.max(1, full * row.value / most), height, row.fill, {r: 2, opacity: row.opacity ?? 1}),
             T(`${id}.v${i}`, x + labelWidth + Math.max(1, full * row.value / most) + 8, top + height * 0.78, row.text, view.text * 0.92, {bold: true})];
   });
+};
 
 // Controls write to `params`, redraw, and follow changes made by dragging.
 const syncs = [];
@@ -59,7 +62,7 @@ const slider = (name, label, {low, high, step = 1, list, text = String}) => {
 };
 const choice = (name, label, options) => {
   const select = make('select', {'aria-label': label, onchange: () => { params[name] = options[select.selectedIndex][0]; changed(); }}, ...options.map(([, text]) => make('option', {}, text)));
-  const sync = () => { select.selectedIndex = Math.max(0, options.findIndex(([value]) => value === params[name])); };
+  const sync = () => { select.selectedIndex = options.findIndex(([value]) => value === params[name]); };
   syncs.push(sync);
   sync();
   return make('label', {class: 'control'}, make('span', {}, label), select);

@@ -66,15 +66,16 @@ const decodeItems = kind => view => {
   const top = pad + text * 3.4, items = cacheItems(view, blocks, {x: pad + text * 2.4, y: top, w: w - pad * 2 - text * 2.4}, parts), below = top + text * 6.4;
   if (kind === 2) {
     const rows = ['fa2', 'splitkv'].filter(name => of[name]?.sm).flatMap(name => [{label: `${tr(`title.${name}`)}, SM ↔ L2`, value: of[name].sm, text: bytes(of[name].sm), fill: 'bytes', opacity: 0.5}, {label: `${tr(`title.${name}`)}, HBM`, value: of[name].dram, text: bytes(of[name].dram), fill: 'bytes'}]);
-    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, {height: text * (view.small ? 1.5 : 2.6), labelWidth: view.small ? 160 : 270}));
-    return [...items, ...paragraph('l2.share', pad, below + text * (view.small ? 12.5 : 21.5), tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
+    const height = clamp((h - below - text * (view.small ? 8 : 5)) / (rows.length * 1.75), text * 0.9, text * 2.6);
+    items.push(...barRows('l2', pad, below + text, w - 2 * pad, rows, view, height));
+    return [...items, ...paragraph('l2.share', pad, below + text * 2.4 + height * rows.length * 1.75, tr('l2_share', {share: (100 * (1 - of.fa2.dram / of.fa2.sm)).toFixed(1), heads: scene.decode.heads_q / scene.decode.heads_kv}), text * 1.15, w - 2 * pad, {bold: true})];
   }
   const grid = {x: pad, y: below + text * 1.6, w: view.small ? w - 2 * pad : (w - 3 * pad) * 0.45, h: Math.max(text * 5, (h - below - pad - text * 2) * (view.small ? 0.42 : 0.86))};
   items.push(T('sms', pad, below + text * 0.8, tr('blocks_on', {name: tr(`title.${parts > 1 ? 'splitkv' : 'fa2'}`), blocks: grouped(blocks), sms: hardware.sms}), text, {bold: true}), ...smGrid(view, Math.min(hardware.sms, blocks), grid));
   const rows = decodeNames.filter(name => of[name]).map(name => ({label: tr(`title.${name}`), value: of[name].ns, text: duration(of[name].ns), fill: 'time', opacity: of[name].imported ? 0.55 : name === 'fa2' && parts > 1 || name === 'splitkv' && blocks !== full ? 0.3 : 1}));
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 1.2 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
-  items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, {labelWidth: view.small ? 110 : 150, height: text * (view.small ? 0.9 : 1.3)}));
+  items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, text * (view.small ? 0.9 : 1.3)));
   if (!view.small && hardware.in_flight && hardware.dram_rate) items.push(...paragraph('decode.flight', bx, by + text * 19, tr('decode_flight', {bytes: bytes(hardware.in_flight.value), origin: tr(hardware.in_flight.origin), rate: rate(hardware.dram_rate.value), latency: `${(1e9 * hardware.in_flight.value / hardware.dram_rate.value).toFixed(0)} ns`}), text, w - bx - pad, {fill: 'muted'}));
   if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 10.5, (parts > 1 && blocks !== full ? tr('not_timed', {blocks: grouped(full)}) + ' ' : '') + tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), text, w - bx - pad));
   return items;
@@ -104,9 +105,9 @@ const backwardItems = view => {
   items.push(T('gradient.and', sx + side * 1.07, y + side * 0.5 + text * 0.4, '+', text * 1.2, {anchor: 'middle', bold: true}), ...arrow('gradient', sx + side * 1.38, sx + side * 1.66 - 14, y + side * 0.5, 3, 'ink'));
   const rows = (metric, fill, format) => ['naive', 'fa1', 'fa2', 'fa3'].filter(name => point.of[name]?.[metric]).map(name => ({label: tr(`title.${name}`), value: point.of[name][metric], text: format(point.of[name][metric]), fill, opacity: again === (name !== 'naive') ? 1 : 0.35}));
   const top = y + side + text * (view.small ? 3.4 : 4.4), half = view.small ? w - 2 * pad : (w - 3 * pad) / 2, height = view.small ? text * 0.72 : clamp((h - top - pad) / 8, text * 1.2, text * 2.2);
-  items.push(T('bytes.t', pad, top - text * 0.6, tr('backward_bytes'), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}), ...barRows('bytes', pad, top, half, rows('dram', 'bytes', bytes), view, {height, labelWidth: view.small ? 110 : 170}));
-  if (view.small) items.push(...barRows('time', pad, top + height * 8, half, rows('ns', 'time', duration), view, {height, labelWidth: 110}));
-  else items.push(T('time.t', pad * 2 + half, top - text * 0.6, tr('backward_time'), text * 0.9, {bold: true}), ...barRows('time', pad * 2 + half, top, half, rows('ns', 'time', duration), view, {height, labelWidth: 170}));
+  items.push(T('bytes.t', pad, top - text * 0.6, tr('backward_bytes'), text * 0.9, {bold: true, opacity: view.small ? 0 : 1}), ...barRows('bytes', pad, top, half, rows('dram', 'bytes', bytes), view, height));
+  if (view.small) items.push(...barRows('time', pad, top + height * 8, half, rows('ns', 'time', duration), view, height));
+  else items.push(T('time.t', pad * 2 + half, top - text * 0.6, tr('backward_time'), text * 0.9, {bold: true}), ...barRows('time', pad * 2 + half, top, half, rows('ns', 'time', duration), view, height));
   return items;
 };
 const toggleBackward = () => choice('recompute', 'P', [[0, tr('store_p')], [1, tr('recompute_p')]]);
@@ -119,7 +120,7 @@ const paperItems = view => {
   [['dram', 'bytes', tr('paper_bytes')], ['time', 'time', tr('paper_time')]].forEach(([metric, fill, title], k) => {
     const x = pad, y = pad + text * 2 + k * h * 0.48;
     const rows = columns.flatMap(name => { const each = scene.paper[name][metric], label = tr(`title.${name}`); return [{label: `${label}, A100`, value: each.paper, text: `${each.paper} ${each.unit}`, fill, opacity: 0.55}, ...(each.ours ? [{label: `${label}, ${gpu}`, value: each.ours, text: `${+each.ours.toPrecision(3)} ${each.unit}`, fill}] : [])]; });
-    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, {height: text * (view.small ? 0.9 : 2), labelWidth: view.small ? 140 : 270}));
+    items.push(T(`paper.${metric}`, x, y - text, title, text * 1.1, {bold: true}), ...barRows(`paper.${metric}`, x, y, half, rows, view, clamp((h * 0.48 - text * 2.4) / 7, text * 0.6, text * 2)));
   });
   return items;
 };

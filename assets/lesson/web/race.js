@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Screen 1: standard attention, FlashAttention-2 and FlashAttention-3 on one time axis. 2 s count-in, 14 s race, 4 s end.
+// Screen 1: standard attention, FlashAttention-2 and FlashAttention-3 on one time axis: 2 s count-in, 14 s race. The end
+// stays on the screen; a film shows it for 4 s.
 const raceTiming = {begin: 2, length: 14, end: 4};
-const raceSeconds = raceTiming.begin + raceTiming.length + raceTiming.end;
+const raceFinish = raceTiming.begin + raceTiming.length, filmSeconds = raceFinish + raceTiming.end;
 const raceLanes = scene.curves.lanes.filter(lane => ['naive', 'fa2', 'fa3'].includes(lane.name));
 const raceLengths = (scene.curves.lengths || []).filter((n, i) => raceLanes.every(lane => lane.rows[i]));
 const raceAt = n => {
@@ -70,7 +71,7 @@ const raceItems = (view, race, seconds) => {
   const grid = Math.min(height - text * 2.8, (right - left) * 0.16), room = (right - left - grid - text * 1.5) * grid, count = Math.ceil(race.slow.dram / race.unit);
   let side = Math.sqrt(room / count);
   side = grid / Math.ceil(grid / side);
-  const base = h - footer + text * 0.4, ended = seconds >= raceTiming.begin + raceTiming.length, before = seconds < raceTiming.begin;
+  const base = h - footer + text * 0.4, ended = seconds >= raceFinish, before = seconds < raceTiming.begin;
   const items = [tornWall('hbm', pad, pad, wall, h - footer - pad - text, 1), T('hbm.label', pad + wall * 0.5, (h - footer) / 2, tr('memory'), text, {anchor: 'middle', angle: -90, bold: true})];
   if (!before) items.push(L('race.now', left + (right - left) * ns / race.slow.ns, pad, left + (right - left) * ns / race.slow.ns, base - text, 'time', {opacity: ended ? 0 : 0.6}));
   race.lanes.forEach((lane, i) => items.push(...raceLane(lane, i, view, race, {left, right, top: pad + i * height, height, side, from: pad + wall}, ns, nsPerSecond)));
@@ -95,10 +96,10 @@ const lengthSlider = (list, name = 'n') => slider(name, 'N', {list, text: groupe
 states.race = {
   keys: ['n'], draw: drawRace(() => params.race), caption: raceCaption,
   enter: () => { params.n = raceLengths.length ? raceNow().n : 0; },
-  controls: () => [playButton('race', () => raceSeconds, () => 1), slider('race', tr('scrub'), {low: 0, high: raceSeconds, step: 0.05, text: value => `${(+value).toFixed(0)} s`}), lengthSlider(raceLengths), filmButton()],
+  controls: () => [playButton('race', () => raceFinish, () => 1), slider('race', tr('scrub'), {low: 0, high: raceFinish, step: 0.05, text: value => `${(+value).toFixed(0)} s`}), lengthSlider(raceLengths), filmButton()],
 };
-states['race-end'] = {...states.race, draw: drawRace(() => raceSeconds), controls: () => [lengthSlider(raceLengths)]};
-params.race = reducedMotion.matches ? raceSeconds : 0;
+states['race-end'] = {...states.race, draw: drawRace(() => raceFinish), controls: () => [lengthSlider(raceLengths)]};
+params.race = reducedMotion.matches ? raceFinish : 0;
 
 // Records the race as WebM in real time: the same items on a canvas of 1280 x 720.
 const recordFilm = async note => {
@@ -112,9 +113,9 @@ const recordFilm = async note => {
   await new Promise(done => {
     const tick = () => {
       const seconds = (performance.now() - start) / 1000;
-      paintCanvas(canvas, view, raceItems(view, race, Math.min(raceSeconds, seconds)), raceCaption());
-      note.textContent = tr('recording', {left: Math.max(0, Math.ceil(raceSeconds - seconds))});
-      seconds >= raceSeconds ? done() : setTimeout(tick, 33);
+      paintCanvas(canvas, view, raceItems(view, race, Math.min(filmSeconds, seconds)), raceCaption());
+      note.textContent = tr('recording', {left: Math.max(0, Math.ceil(filmSeconds - seconds))});
+      seconds >= filmSeconds ? done() : setTimeout(tick, 33);
     };
     tick();
   });

@@ -26,6 +26,7 @@ const softmaxBars = (view, problem, step, count, box) => {
       const next = [...scores];
       next[j] = +(low + (y + h - point.y) / h * (high - low)).toFixed(1);
       params.scores = next.map(each => clamp(each, -20, 20));
+      params.example = -1;
       changed();
     };
     items.push(R(`bar.${j}`, x + j * c + c * 0.12, top, c * 0.36, height, 'matrix-s', {stroke: masked ? 'grid' : 'ink', dash: masked ? '4 3' : '', opacity: seen ? 1 : 0.45, r: 2}),
@@ -75,6 +76,7 @@ const ownScores = () => {
     note.textContent = scores.length >= 1 && scores.length <= 16 && scores.every(Number.isFinite) ? '' : tr('no_numbers');
     if (note.textContent) return;
     params.scores = scores;
+    params.example = -1;
     params.step = 15;
     changed();
   }});

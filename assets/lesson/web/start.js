@@ -115,7 +115,7 @@ const goTo = (index, smooth = true) => {
   currentStop = clamp(index, 0, stops.length - 1);
   jumping = performance.now() + 700;
   unhide(stops[currentStop]);
-  const stop = stops[currentStop], target = stop.matches('.claim') ? stop.closest('section') : stop, {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : 90;
+  const stop = stops[currentStop], target = stop.matches('.claim') ? stop.closest('section') : stop, {top, height} = target.getBoundingClientRect(), offset = currentStop < steps.length ? lineOfReading() - height / 2 : document.querySelector('header').offsetHeight;
   scrollTo({top: currentStop === 0 ? 0 : scrollY + top - offset, behavior: smooth && !reducedMotion.matches ? 'smooth' : 'instant'});
   if (currentStop < steps.length || current < 0) setStep(Math.min(currentStop, steps.length - 1), smooth ? 450 : 0);
   highlightLink();
@@ -175,6 +175,18 @@ addEventListener('pointerdown', () => { usingPointer = true; }, true);
 addEventListener('keydown', () => { usingPointer = false; }, true);
 addEventListener('change', event => { if (usingPointer && event.target.matches('select, input[type=range], input[type=radio]')) event.target.blur(); });
 addEventListener('click', event => { if (event.detail > 0 && event.target.matches('button')) event.target.blur(); });
+// A click shows what hovering shows: the meaning of a term, or the origin of a number.
+const tip = document.body.appendChild(make('p', {id: 'tip', hidden: true, role: 'status'}));
+addEventListener('click', event => {
+  const term = event.target.closest?.('dfn, .v');
+  tip.hidden = !term?.title;
+  if (tip.hidden) return;
+  tip.textContent = term.title;
+  const {left, bottom} = term.getBoundingClientRect();
+  tip.style.left = `${Math.max(8, Math.min(left, innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${bottom + tip.offsetHeight + 8 > innerHeight ? bottom - tip.offsetHeight - 34 : bottom + 6}px`;
+});
+addEventListener('scroll', () => { tip.hidden = true; }, {passive: true});
 document.getElementById('foot').append(pictureButtons());
 history.scrollRestoration = 'manual';
 document.body.classList.add('ready');

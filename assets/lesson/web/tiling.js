@@ -7,7 +7,7 @@ const smItems = view => {
   const {w, h, pad, text} = view, side = Math.min(w * 0.42, h * 0.62), scale = side / Math.sqrt(hardware.shared + hardware.registers), x = w - pad - side, y = (h - side) / 2;
   const shared = side * hardware.shared / (hardware.shared + hardware.registers), tile = Math.sqrt(2 * 64 * 128) * scale, s = Math.sqrt(scoreBytes(4096)) * scale;
   const items = [R('m.s', x - pad * 2 - s - text * 2, h - s + s * 0.42, s, s, 'matrix-s', {stroke: 'ink'}), T('t.s', pad, h - s * 0.58 + text * 2 > pad * 2 ? Math.max(pad + text * 2, h - s * 0.58 + text * 2) : pad + text * 3, 'S', view.display, {bold: true, fill: letterColor.s}),
-    ...paragraph('s.note', pad, Math.max(pad + text * 4, h - s * 0.58 + text * 4) + text, tr('sm_scores', {bytes: bytes(scoreBytes(4096)), times: grouped(scoreBytes(4096) / (hardware.shared + hardware.registers))}), text, Math.min(s * 0.9, w - side - pad * 4 - text * (view.small ? 2 : 1)), {fill: letterColor.s})];
+    ...paragraph('s.note', pad, Math.max(pad + text * 4, h - s * 0.58 + text * 4) + text, tr('sm_scores', {bytes: bytes(scoreBytes(4096)), times: grouped(scoreBytes(4096) / (hardware.shared + hardware.registers))}), text, Math.min(s * 0.9, w - side - pad * 4 - text * 2.5), {fill: letterColor.s})];
   items.push(R('sm', x - 6, y - 6, side + 12, side + 12, 'window', {r: 8, stroke: 'ink', width: 2}), R('hw.shared', x, y, side, shared, 'chip', {stroke: 'ink'}), R('hw.registers', x, y + shared, side, side - shared, 'chip', {stroke: 'ink'}),
     T('sm.t', x, y - text, tr('one_sm', {sms: hardware.sms}), text, {bold: true}), T('hw.shared.t', x + 8, y + text * 1.3, tr('shared_one', {bytes: bytes(hardware.shared)}), text * 0.9), T('hw.registers.t', x + 8, y + shared + text * 1.3, tr('registers_one', {bytes: bytes(hardware.registers)}), text * 0.9));
   ['q', 'k', 'v'].forEach((name, i) => items.push(...matrix(name, x + 12 + i * (tile + 10), y + shared - tile - 10, tile, tile, view)));
@@ -39,7 +39,7 @@ const board = (keyed, view, box) => {
     const [ni, nj] = keyed ? [tick % n, Math.floor(tick / n)] : [Math.floor(tick / n), tick % n], fly = (name, fx, fy) => R(`${id}.fly.${name}`, fx + (gx + nj * c - fx) * p, fy + (gy + ni * c - fy) * p, c - 2, c - 2, `matrix-${name}`, {stroke: 'ink', r: 2});
     items.push(...(keyed ? [fly('q', x, gy + ni * c), fly('o', gx + n * c + c * 0.5, gy + ni * c)] : [fly('k', gx + nj * c, y + c * 0.15), fly('v', gx + nj * c, y + c * 1.3)]));
   }
-  if (tick > 0) items.push(R(`${id}.now`, gx + j * c, gy + i * c, c, c, 'matrix-p', {stroke: 'ink', width: 2}), R(`${id}.held`, keyed ? gx + j * c - 2 : x - 3, keyed ? y + c * 0.1 : gy + i * c - 2, keyed ? c + 4 : c + 6, keyed ? c * 2.4 : c + 4, '', {stroke: 'accent', width: 3, r: 4}));
+  if (tick > 0) items.push(R(`${id}.now`, gx + j * c, gy + i * c, c, c, 'matrix-p', {stroke: 'ink', width: 2}), R(`${id}.held`, keyed ? gx + j * c - 2 : x - 3, keyed ? y + c * 0.1 : gy + i * c - 2, keyed ? c + 4 : c + 6, keyed ? c * 2.4 : c + 4, '', {stroke: 'accent', width: 3, r: 4}), ...(keyed ? [] : [R(`${id}.held.o`, gx + n * c + c * 0.5 - 3, gy + i * c - 2, c + 6, c + 4, '', {stroke: 'accent', width: 3, r: 4})]));
   return items;
 };
 const tilingItems = view => {
@@ -108,7 +108,7 @@ const powerPlot = (plot, k, view, {x, y, w, h}) => {
   const last = xs[xs.length - 1], reach = Math.max(4, Math.max(...ys) / Math.min(...ys)), down = plot.theorem < 0, low = down ? first[1] / reach / 2 : first[1] / 6, high = down ? first[1] * 6 : first[1] * reach * 2;
   const px = value => x + w * Math.log(value / xs[0]) / Math.log(last / xs[0]), py = value => y + h - h * Math.log(clamp(value, low, high) / low) / Math.log(high / low);
   const guess = first[1] * (last / xs[0]) ** slope;
-  const drag = point => { if (params.revealed) return; const value = low * (high / low) ** clamp((y + h - point.y) / h, 0, 1); params[`slope${plot.variable}`] = +clamp(Math.log(value / first[1]) / Math.log(last / xs[0]), -3, 3).toFixed(1); changed(); };
+  const drag = point => { if (params.revealed) return; const value = low * (high / low) ** clamp((y + h - point.y) / h, 0, 1); params[`slope${plot.variable}`] = +clamp(Math.log(value / first[1]) / Math.log(last / xs[0]), -3, 3).toFixed(2); changed(); };
   // Powers of two, three or so.
   const octaves = Math.ceil(Math.log2(high / low) / 4), ticksUp = range(4).map(i => 2 ** ((Math.ceil(Math.log2(low) / octaves) + i) * octaves)).filter(value => value <= high);
   const items = [...ticksUp.map((value, i) => T(`${id}.y${i}`, x + 4, py(value) + text * 0.3, bytes(value), text * 0.85, {fill: 'muted', opacity: view.small ? 0 : 0.8})), P(`${id}.axes`, `M${x} ${y}v${h}h${w}`, {stroke: 'reference'}), T(`${id}.name`, x + w / 2, y + h + text * 2.7, view.small ? plot.variable : `${plot.variable}  (${plot.fixed})`, text * 0.85, {anchor: 'middle', fill: 'muted'}), ...paragraph(`${id}.title`, x, y - text * 2, tr('law_ask', {variable: plot.variable}), text * (view.small ? 0.8 : 0.95), w + text, {bold: true})];
@@ -123,7 +123,7 @@ const powerPlot = (plot, k, view, {x, y, w, h}) => {
 };
 const powerItems = view => {
   const {w, h, pad, text} = view, c = (w - 2 * pad) / 3, height = Math.min(h - pad * 2 - text * 9, c * 1.25), y = (h - height - text * 4) / 2;
-  return powers.length ? powers.flatMap((plot, k) => powerPlot(plot, k, view, {x: pad + k * c + text * 0.6, y, w: c - text * 2.4, h: height})) : [T('none', pad, h / 2, tr('no_data'), text)];
+  return powers.length ? powers.flatMap((plot, k) => powerPlot(plot, k, view, {x: pad + k * c + text * 0.6, y, w: c - text * 3.4, h: height})) : [T('none', pad, h / 2, tr('no_data'), text)];
 };
 states['theorem-powers'] = {keys: [], draw: powerItems, caption: () => powers.length ? `${tr(`title.${scene.law.name}`)} · ${tr('of_law', scene.law)} · ${tr('law_key')}` : '',
   controls: () => {

@@ -151,6 +151,7 @@ TEST(LessonPage, SkipsQuestionsWithoutData) {
   one_query.problem.n_q = 1;
   const PointTable decoding = fixtures::Points({fixtures::ok_point(one_query)}).table();
   const PointTable nothing;
+  EXPECT_EQ(find_value("l2")->of(evidence_of(decoding))->origin, "driver");
   EXPECT_THAT(lesson_page(texts, evidence_of(decoding)), HasSubstr("data-id=\"own-2\""));
   EXPECT_THAT(lesson_page(texts, evidence_of(nothing)), Not(HasSubstr("data-id=\"own-2\"")));
 }
