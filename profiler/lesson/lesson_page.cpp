@@ -105,8 +105,8 @@ class Page {
   std::string value_html(std::string_view name) const {
     const auto value = find_value(name)->of(evidence_);
     if (!value) return fmt::format("<span class=\"v none\">({})</span>", label("no_data"));
-    const std::string origin = value->origin.empty() ? std::string() : label(value->origin);
-    return fmt::format("<span class=\"v\" title=\"{}\">{}</span>", origin, markup(value->text));
+    if (value->origin.empty()) return fmt::format("<em>{}</em>", markup(value->text));
+    return fmt::format("<span class=\"v\" title=\"{}\">{}</span>", label(value->origin), markup(value->text));
   }
 
   /// Adds a screen: each text is a step with a state of the drawing; questions are shown inside the drawing.

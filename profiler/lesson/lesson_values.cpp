@@ -47,7 +47,7 @@ Value timed_pair_problem(E evidence) {
   const auto pair = find_timed_pair(evidence, Pass::fwd);
   if (!pair) return std::nullopt;
   const AttentionProblem like = evidence.points.problem(pair->to);
-  return LessonValue{fmt::format("N {}, d {}, B·H {}", like.n_k, like.d, like.instances()), ""};
+  return LessonValue{fmt::format("N {}, d {}, B·H {}", grouped(like.n_k), like.d, like.instances()), ""};
 }
 
 /// Returns the time of standard attention over that of `other`.

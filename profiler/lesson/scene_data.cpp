@@ -233,7 +233,8 @@ json law_json(const Evidence& evidence, std::string_view algorithm) {
     std::string fixed;
     for (const LawVariable other : {LawVariable::n, LawVariable::d, LawVariable::m}) {
       if (other == variable) continue;
-      fixed += fmt::format("{}{} {:.0f}", fixed.empty() ? "" : ", ", to_string(other), slice.front().value(other));
+      fixed += fmt::format("{}{} {}", fixed.empty() ? "" : ", ", to_string(other),
+                           grouped(static_cast<std::int64_t>(slice.front().value(other))));
     }
     json points = json::array();
     for (const LawPoint& point : slice) points.push_back({point.value(variable), point.bytes});

@@ -37,7 +37,8 @@ const rooflineItems = (view, lanes = rooflineLanes) => {
 states.roofline = {keys: rooflineLanes.map(lane => `n_${lane.name}`), draw: view => rooflineItems(view), caption: () => scene.curves.of ? `${tr('of_points', scene.curves.of)} · ${tr('roofline_caption')}` : '',
   controls: () => rooflineLanes.map(lane => slider(`n_${lane.name}`, tr(`title.${lane.name}`), {list: pointsOf(lane).map(point => point.n), text: tokens}))};
 
-states['roofline-roofs'] = {...states.roofline, draw: view => rooflineItems(view, [])};
+// The points are part of the answer.
+states['roofline-roofs'] = {...states.roofline, draw: view => rooflineItems(view, answers[steps[current]?.dataset.question]?.revealed ? rooflineLanes : [])};
 
 // Screen 8.
 const decoding = scene.decode.lengths || [];
@@ -76,8 +77,15 @@ const decodeItems = kind => view => {
   const bx = view.small ? pad : grid.x + grid.w + pad, by = view.small ? grid.y + grid.h + text * 1.2 : below + text * 1.6;
   if (kind === 0) return [...items, ...paragraph('decode.low', bx, by + text, tr('decode_low', {intensity: grouped(scene.decode.heads_q / scene.decode.heads_kv), ridge: hardware.dram_rate && hardware.wgmma ? grouped(hardware.wgmma.value / hardware.dram_rate.value) : '?'}), text, w - bx - pad)];
   items.push(...barRows('decode', bx, by, w - bx - pad, rows, view, text * (view.small ? 0.9 : 1.3)));
-  if (!view.small && hardware.in_flight && hardware.dram_rate) items.push(...paragraph('decode.flight', bx, by + text * 19, tr('decode_flight', {bytes: bytes(hardware.in_flight.value), origin: tr(hardware.in_flight.origin), rate: rate(hardware.dram_rate.value), latency: `${(1e9 * hardware.in_flight.value / hardware.dram_rate.value).toFixed(0)} ns`}), text, w - bx - pad, {fill: 'muted'}));
-  if (!view.small && of.splitkv && of['torch-flash']) items.push(...paragraph('decode.gain', bx, by + text * 10.5, (parts > 1 && blocks !== full ? tr('not_timed', {blocks: grouped(full)}) + ' ' : '') + tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), text, w - bx - pad));
+  const notes = [];
+  if (!view.small && of.splitkv && of['torch-flash']) notes.push(['decode.gain', (parts > 1 && blocks !== full ? tr('not_timed', {blocks: grouped(full)}) + ' ' : '') + tr('decode_gain', {times: ratio(of['torch-flash'].ns / of.splitkv.ns), blocks: grouped(full), fa2: duration(of.fa2.ns), alone: grouped(of.fa2.blocks)}), {}]);
+  if (!view.small && hardware.in_flight && hardware.dram_rate) notes.push(['decode.flight', tr('decode_flight', {bytes: bytes(hardware.in_flight.value), origin: tr(hardware.in_flight.origin), rate: rate(hardware.dram_rate.value), latency: `${(1e9 * hardware.in_flight.value / hardware.dram_rate.value).toFixed(0)} ns`}), {fill: 'muted'}]);
+  let noteTop = by + text * 10.5;
+  for (const [id, line, more] of notes) {
+    const lines = paragraph(id, bx, noteTop, line, text, w - bx - pad, more);
+    items.push(...lines);
+    noteTop += (lines.length + 0.8) * text * 1.3;
+  }
   return items;
 };
 const cacheSlider = () => slider('cache', tr('cache_keys'), {list: decoding.map(each => each.n), text: tokens});

@@ -20,7 +20,7 @@ const setUpChoices = (box, reveal) => {
     if (note) note.textContent = state.locked && !state.revealed ? tr('locked') : '';
     reveal(state);
   };
-  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); showResults(); };
+  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); showResults(); redraw(); };
   inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
   lock.addEventListener('click', () => set({locked: true}));
   open.addEventListener('click', () => set({revealed: true}));

@@ -27,6 +27,7 @@ const laneAt = (lane, ns) => {
   });
   return {moved, final, name, perNs, done: ns >= lane.ns};
 };
+const raceKey = race => tr('race_key', {unit: bytes(race.unit)});
 const raceVerdict = race => {
   const fast = race.lanes.find(lane => lane.name === 'fa2') || race.lanes[0];
   return [fast, ...race.lanes.filter(lane => lane.name === 'fa3')].map(lane => tr('race_end', {name: tr(`title.${lane.name}`), bytes: ratio(race.slow.dram / lane.dram), time: ratio(race.slow.ns / lane.ns)}));
@@ -80,7 +81,7 @@ const raceItems = (view, race, seconds) => {
   const scrub = point => { stopPlaying(); params.race = raceTiming.begin + clamp((point.x - left) / (right - left), 0, 1) * raceTiming.length; changed(); };
   items.push(R('race.scrub', left, pad, right - left, base - pad, 'surface', {opacity: 0, drag: scrub, pan: true}));
   if (before && seconds > 0) items.push(T('race.count', (left + right) / 2, h * 0.46, String(Math.ceil(raceTiming.begin - seconds)), view.display * 3, {anchor: 'middle', bold: true}));
-  const [line, other = ''] = ended ? raceVerdict(race) : [tr('race_key', {unit: bytes(race.unit), times: grouped(1e9 / nsPerSecond)})];
+  const [line, other = ''] = ended ? raceVerdict(race) : [`${raceKey(race)} ${tr('race_clock', {times: grouped(1e9 / nsPerSecond)})}`];
   if (ended) items.push(T('race.verdict', pad, h - footer + text * 1.6 + view.display * 0.8, line, Math.min(view.display * 0.95, textFit(line, w - 2 * pad)), {bold: true}),
     T('race.verdict2', pad, h - footer + text * 3 + view.display * 0.8, other, Math.min(text, textFit(other, w - 2 * pad))));
   else items.push(...paragraph('race.key', pad, h - footer + text * 2.6, line, text, w - 2 * pad, {fill: 'muted'}));
@@ -98,7 +99,7 @@ states.race = {
   enter: () => { params.n = raceLengths.length ? raceNow().n : 0; },
   controls: () => [playButton('race', () => raceFinish, () => 1), slider('race', tr('scrub'), {low: 0, high: raceFinish, step: 0.05, text: value => `${(+value).toFixed(0)} s`}), lengthSlider(raceLengths), filmButton()],
 };
-states['race-end'] = {...states.race, draw: drawRace(() => raceFinish), controls: () => [lengthSlider(raceLengths)]};
+states['race-end'] = {...states.race, draw: drawRace(() => raceFinish), caption: () => `${raceKey(raceNow())} ${raceCaption()}`, controls: () => [lengthSlider(raceLengths)]};
 params.race = reducedMotion.matches ? raceFinish : 0;
 
 // Records the race as WebM in real time: the same items on a canvas of 1280 x 720.

@@ -83,8 +83,13 @@ const ownScores = () => {
   return make('label', {class: 'control'}, make('span', {}, tr('own')), field, note);
 };
 const exampleChoice = () => {
-  const sync = choice('example', tr('example'), softmaxExamples.map((each, i) => [i, each.name]));
-  sync.querySelector('select').addEventListener('change', () => { params.scores = null; params.block = softmaxExamples[params.example].blocks[0]; params.step = 15; changed(); });
+  const sync = choice('example', tr('example'), [...softmaxExamples.map((each, i) => [i, each.name]), [-1, tr('own')]]);
+  sync.querySelector('select').addEventListener('change', () => {
+    const chosen = softmaxExamples[params.example];
+    if (chosen) { params.scores = null; params.block = chosen.blocks[0]; } else params.scores ??= [...softmaxExamples[0].scores.slice(0, softmaxExamples[0].columns)];
+    params.step = 15;
+    changed();
+  });
   return sync;
 };
 states.softmax = {keys: [], draw: softmaxItems(0), caption: () => '', controls: () => [exampleChoice(), ownScores()]};

@@ -8,7 +8,7 @@ const lastPage = saved.page;
 let current = -1, view = currentView();
 const stateNow = () => states[steps[current].dataset.state];
 const caption = () => { document.getElementById('caption').textContent = stateNow().caption(view); };
-const redraw = () => { if (current >= 0 && !steps[current].dataset.question) { show(stateNow().draw(view)); caption(); } };
+const redraw = () => { if (current >= 0) { show(stateNow().draw(view)); caption(); } };
 const resize = () => {
   view = currentView();
   root.setAttribute('viewBox', `0 0 ${view.w} ${view.h}`);

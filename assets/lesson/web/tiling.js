@@ -72,10 +72,10 @@ const theoremItems = view => {
   const thin = Math.max(12, grid * 0.07), items = [];
   items.push(...matrix('k', x, y - thin * 1.4, grid, thin, view), ...matrix('q', x - thin * 1.4, y, thin, grid, view), ...matrix('o', x + grid + thin * 0.4, y, thin, grid, view), R('m.s', x, y, grid, grid, 'matrix-s', {stroke: 'ink'}));
   items.push(P('stripes', range(Math.round(count) + 1).map(k => `M${(x + k * c).toFixed(2)} ${y}v${grid}`).join(''), {stroke: '#1c2127', width: count > 64 ? 0.4 : 1, opacity: 0.7}));
-  items.push(R('pass', x, y, c, grid, 'matrix-p', {opacity: 0.85}), R('pass.k', x, y - thin * 1.4, c, thin, 'accent', {opacity: 0.9}));
+  items.push(R('pass', x, y, c, grid, 'matrix-p', {opacity: 0.85}), R('pass.k', x, y - thin * 1.4, c, thin, 'ink', {opacity: 0.75}));
   // The tile's edge follows the pointer: its rows are M / 4d.
   const drag = point => { const m = clamp(point.x - x, 1, grid) / grid * 4 * theorem.n * theorem.d; params.m = memorySizes.reduce((a, b) => Math.abs(Math.log(b / m)) < Math.abs(Math.log(a / m)) ? b : a); changed(); };
-  items.push(C('pass.grip', x + c, y - thin * 0.9, Math.max(9, thin * 0.45), 'surface', {stroke: 'ink', width: 2, drag}));
+  items.push(L('pass.edge', x + c, y - thin * 1.4 - 14, x + c, y, 'ink', {width: 2}), C('pass.grip', x + c, y - thin * 1.4 - 14, 10, 'surface', {stroke: 'ink', width: 2, drag}));
   const right = x + grid + thin * 1.4 + text * 2, narrow = w - right < text * 12, tx = narrow ? pad : right, ty = narrow ? y + grid + text * 1.6 : y + text * 2;
   items.push(T('passes', tx, ty, tr('passes', {count: grouped(count)}), narrow ? text * 1.1 : view.display, {bold: true}));
   items.push(...paragraph('passes.note', tx, ty + text * 2, tr('passes_note', {m: grouped(params.m), rows: grouped(params.m / (4 * theorem.d)), n: grouped(theorem.n), d: theorem.d}), text, w - tx - pad, {fill: 'muted'}));
@@ -98,7 +98,7 @@ const countItems = view => {
 const memorySlider = () => slider('m', 'M', {list: memorySizes, text: m => `${grouped(m)} (${bytes(2 * m)})`});
 const theoremCaption = () => tr('theorem_caption', {m: grouped(hardware.block / 2), gpu: hardware.name});
 states.theorem = {keys: ['m'], draw: theoremItems, caption: theoremCaption, controls: () => [memorySlider()]};
-states['theorem-count'] = {...states.theorem, draw: countItems};
+states['theorem-count'] = {...states.theorem, draw: countItems, caption: () => `${tr('stack_key')} ${theoremCaption()}`};
 // Three log-log plots. The reader turns a line through the first point; the counters follow.
 const powers = scene.law.plots || [];
 powers.forEach(plot => { params[`slope${plot.variable}`] = 0; });

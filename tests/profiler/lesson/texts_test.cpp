@@ -204,7 +204,7 @@ TEST(LessonPage, LawShowsTheLastOfEquallyLongSlices) {
   ASSERT_TRUE(law.contains("plots"));
   std::vector<std::string> fixed;
   for (const auto& plot : law.at("plots")) fixed.push_back(plot.at("fixed").get<std::string>());
-  EXPECT_THAT(fixed, ElementsAre("d 128, M 16384", "N 6144, M 16384", "N 6144, d 128"));
+  EXPECT_THAT(fixed, ElementsAre("d 128, M 16,384", "N 6,144, M 16,384", "N 6,144, d 128"));
 }
 
 TEST(LessonPage, StatesAreDrawn) {
